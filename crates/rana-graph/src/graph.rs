@@ -1,0 +1,455 @@
+//! [`Graph`]: the background facts over interned entities and relations.
+
+use std::collections::HashMap;
+
+use hashbrown::HashTable;
+use serde::{Deserialize, Serialize};
+
+use crate::array::Array;
+use crate::id::{Edge, EntityId, Fact, RelationId, TypeId};
+use crate::lists::Lists;
+use crate::names::{Names, NamesBuilder, Texts};
+
+/// Background facts over interned entities and relations, every relation with its inverse.
+///
+/// Facts and neighbourhoods keep the order of the input file, because the published protocol
+/// takes the *first n* neighbours of an entity.
+///
+/// ```
+/// use rana_graph::{Duplicates, GraphBuilder};
+/// let mut builder = GraphBuilder::new(Duplicates::Remove);
+/// builder.add_named("paris", "capital_of", "france");
+/// builder.add_named("lyon", "located_in", "france");
+/// let graph = builder.finish();
+/// let france = graph.entity("france").unwrap();
+/// let around: Vec<String> = graph
+///     .neighbours(france)
+///     .iter()
+///     .map(|e| format!("{} {}", graph.relation_display(e.relation), graph.entity_name(e.entity)))
+///     .collect();
+/// assert_eq!(around, ["capital_of⁻¹ paris", "located_in⁻¹ lyon"]);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Graph {
+    pub(crate) entities: Names,
+    /// Background relations first, then the relations that only tasks, candidates or the filter know.
+    pub(crate) relations: Names,
+    pub(crate) background_relations: usize,
+    pub(crate) facts: Array<Fact>,
+    pub(crate) neighbours: Lists<Edge>,
+    /// One label per entity, empty where there is none; no strings at all if there are no labels.
+    pub(crate) entity_labels: Texts,
+    /// The same for relations.
+    pub(crate) relation_labels: Texts,
+    pub(crate) type_names: Names,
+    /// The types of each entity in the order of the input; no lists at all if there are no types.
+    pub(crate) types: Lists<TypeId>,
+    /// Row order of the `relation2ids` file this graph came with, empty if there was none.
+    pub(crate) release_rows: Array<RelationId>,
+}
+
+impl Graph {
+    /// How many entities there are.
+    #[must_use]
+    pub fn entity_count(&self) -> usize {
+        self.entities.len()
+    }
+
+    /// How many background relations there are, inverses not counted.
+    #[must_use]
+    pub fn relation_count(&self) -> usize {
+        self.background_relations
+    }
+
+    /// How many relations have a name: the background's, and those only tasks know.
+    #[must_use]
+    pub fn named_relation_count(&self) -> usize {
+        self.relations.len()
+    }
+
+    /// The background facts in file order.
+    #[must_use]
+    pub fn facts(&self) -> &[Fact] {
+        &self.facts
+    }
+
+    /// All entity ids.
+    pub fn entities(&self) -> impl ExactSizeIterator<Item = EntityId> + use<> {
+        (0..self.entity_count() as u32).map(EntityId)
+    }
+
+    /// The forward ids of all background relations.
+    pub fn relations(&self) -> impl ExactSizeIterator<Item = RelationId> + use<> {
+        (0..self.relation_count() as u32).map(RelationId::forward)
+    }
+
+    /// Whether a relation has background facts (rather than being known from tasks only).
+    #[must_use]
+    pub fn is_background(&self, relation: RelationId) -> bool {
+        relation.number() < self.background_relations
+    }
+
+    /// The entity of this name.
+    #[must_use]
+    pub fn entity(&self, name: &str) -> Option<EntityId> {
+        self.entities.id(name).map(EntityId)
+    }
+
+    /// The forward id of the relation of this name.
+    #[must_use]
+    pub fn relation(&self, name: &str) -> Option<RelationId> {
+        self.relations.id(name).map(RelationId::forward)
+    }
+
+    /// The name an entity was imported with.
+    #[must_use]
+    pub fn entity_name(&self, entity: EntityId) -> &str {
+        self.entities.name(entity.0)
+    }
+
+    /// The name of a relation, whatever its direction.
+    #[must_use]
+    pub fn relation_name(&self, relation: RelationId) -> &str {
+        self.relations.name(relation.number() as u32)
+    }
+
+    /// The name of a relation with `⁻¹` behind it if it is read backwards.
+    #[must_use]
+    pub fn relation_display(&self, relation: RelationId) -> String {
+        let direction = if relation.is_inverse() { "⁻¹" } else { "" };
+        format!("{}{direction}", self.relation_name(relation))
+    }
+
+    /// All entity names in the order of their ids.
+    #[must_use]
+    pub fn entity_names(&self) -> &Names {
+        &self.entities
+    }
+
+    /// All relation names in the order of their numbers; background relations come first.
+    #[must_use]
+    pub fn relation_names(&self) -> &Names {
+        &self.relations
+    }
+
+    /// The human-readable label of an entity, if the graph has one.
+    #[must_use]
+    pub fn entity_label(&self, entity: EntityId) -> Option<&str> {
+        label(&self.entity_labels, entity.index())
+    }
+
+    /// The human-readable label of a relation, if the graph has one.
+    #[must_use]
+    pub fn relation_label(&self, relation: RelationId) -> Option<&str> {
+        label(&self.relation_labels, relation.number())
+    }
+
+    /// Whether any entity has a type.
+    #[must_use]
+    pub fn has_types(&self) -> bool {
+        !self.type_names.is_empty()
+    }
+
+    /// The types of an entity, in the order of the input.
+    #[must_use]
+    pub fn types(&self, entity: EntityId) -> &[TypeId] {
+        if self.types.is_empty() { &[] } else { self.types.get(entity.index()) }
+    }
+
+    /// All type names in the order of their ids.
+    #[must_use]
+    pub fn type_names(&self) -> &Names {
+        &self.type_names
+    }
+
+    /// The neighbourhood of an entity: every fact it takes part in, in file order.
+    ///
+    /// A fact that starts here appears with its forward relation and its tail, one that ends here
+    /// with the inverse relation and its head; a self-loop appears twice.
+    #[must_use]
+    pub fn neighbours(&self, entity: EntityId) -> &[Edge] {
+        self.neighbours.get(entity.index())
+    }
+
+    /// The edges of facts that start at an entity, in file order.
+    pub fn outgoing(&self, entity: EntityId) -> impl Iterator<Item = Edge> + '_ {
+        self.neighbours(entity).iter().copied().filter(|edge| !edge.relation.is_inverse())
+    }
+
+    /// The edges of facts that end at an entity, with inverse relations, in file order.
+    pub fn incoming(&self, entity: EntityId) -> impl Iterator<Item = Edge> + '_ {
+        self.neighbours(entity).iter().copied().filter(|edge| edge.relation.is_inverse())
+    }
+
+    /// In how many facts an entity takes part, a self-loop counting twice.
+    #[must_use]
+    pub fn degree(&self, entity: EntityId) -> usize {
+        self.neighbours(entity).len()
+    }
+
+    /// Whether the background holds a fact; the relation may be given in either direction.
+    #[must_use]
+    pub fn contains(&self, head: EntityId, relation: RelationId, tail: EntityId) -> bool {
+        let (from, relation, to) = if self.degree(head) <= self.degree(tail) {
+            (head, relation, tail)
+        } else {
+            (tail, relation.inverse(), head)
+        };
+        self.neighbours(from).contains(&Edge { relation, entity: to })
+    }
+
+    /// The facts of each background relation, in file order, as lists by relation number.
+    #[must_use]
+    pub fn facts_by_relation(&self) -> Lists<Fact> {
+        Lists::group(self.background_relations, self.facts.iter().map(|fact| (fact.relation.number(), *fact)))
+    }
+
+    /// The row order of the `relation2ids` file the graph came with, if it came with one.
+    ///
+    /// Released vector files such as `relation2vec.TransE` are in this order.
+    #[must_use]
+    pub fn release_rows(&self) -> Option<&[RelationId]> {
+        (!self.release_rows.is_empty()).then_some(&self.release_rows[..])
+    }
+}
+
+fn label(labels: &Texts, index: usize) -> Option<&str> {
+    if labels.is_empty() {
+        return None;
+    }
+    Some(labels.get(index)).filter(|label| !label.is_empty())
+}
+
+/// What to do with a fact that was seen before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Duplicates {
+    /// Keep the first occurrence only.
+    #[default]
+    Remove,
+    /// Keep every occurrence, as the public benchmark code does.
+    Keep,
+}
+
+/// How well a label fits the wish of the user; smaller is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LabelRank {
+    /// In the wanted language.
+    Wanted,
+    /// Without a language tag.
+    Untagged,
+    /// In another language.
+    Foreign,
+}
+
+/// Builds a [`Graph`] fact by fact.
+#[derive(Debug, Default)]
+pub struct GraphBuilder {
+    entities: NamesBuilder,
+    relations: NamesBuilder,
+    facts: Vec<Fact>,
+    duplicates: Duplicates,
+    seen: HashTable<u32>,
+    duplicate_count: u64,
+    self_loop_count: u64,
+    labels: HashMap<Box<str>, (LabelRank, Box<str>)>,
+    type_names: NamesBuilder,
+    types: Vec<(EntityId, TypeId)>,
+    release_rows: Vec<RelationId>,
+    task_relations: NamesBuilder,
+}
+
+impl GraphBuilder {
+    /// An empty graph with a rule for repeated facts.
+    #[must_use]
+    pub fn new(duplicates: Duplicates) -> Self {
+        Self { duplicates, ..Self::default() }
+    }
+
+    /// The id of an entity, new if its name was not seen before.
+    pub fn intern_entity(&mut self, name: &str) -> EntityId {
+        EntityId(self.entities.intern(name))
+    }
+
+    /// The forward id of a background relation, new if its name was not seen before.
+    ///
+    /// # Panics
+    /// If there are more than [`RelationId::MAX_RELATIONS`] relations.
+    pub fn intern_relation(&mut self, name: &str) -> RelationId {
+        let number = self.relations.intern(name);
+        assert!((number as usize) < RelationId::MAX_RELATIONS, "more than 2^31 - 1 relations");
+        RelationId::forward(number)
+    }
+
+    /// The id of an entity that was seen before.
+    #[must_use]
+    pub fn entity(&self, name: &str) -> Option<EntityId> {
+        self.entities.id(name).map(EntityId)
+    }
+
+    /// The forward id of a background relation that was seen before.
+    #[must_use]
+    pub fn relation(&self, name: &str) -> Option<RelationId> {
+        self.relations.id(name).map(RelationId::forward)
+    }
+
+    /// How many entities were seen so far.
+    #[must_use]
+    pub fn entity_count(&self) -> usize {
+        self.entities.len()
+    }
+
+    /// How many background relations were seen so far.
+    #[must_use]
+    pub fn relation_count(&self) -> usize {
+        self.relations.len()
+    }
+
+    /// The name of an entity that was seen before.
+    #[must_use]
+    pub fn entity_name(&self, entity: EntityId) -> &str {
+        self.entities.name(entity.0)
+    }
+
+    /// Adds a fact; `false` if it was a duplicate and duplicates are removed.
+    pub fn add(&mut self, fact: Fact) -> bool {
+        let Self { facts, seen, .. } = self;
+        let hash = fact_hash(fact);
+        let duplicate = seen.find(hash, |&at| facts[at as usize] == fact).is_some();
+        if duplicate {
+            self.duplicate_count += 1;
+            if self.duplicates == Duplicates::Remove {
+                return false;
+            }
+        } else {
+            assert!(facts.len() < u32::MAX as usize, "more than u32::MAX facts");
+            seen.insert_unique(hash, facts.len() as u32, |&at| fact_hash(facts[at as usize]));
+        }
+        self.self_loop_count += u64::from(fact.head == fact.tail);
+        facts.push(fact);
+        true
+    }
+
+    /// Adds a fact by names; `false` if it was a duplicate and duplicates are removed.
+    pub fn add_named(&mut self, head: &str, relation: &str, tail: &str) -> bool {
+        let head = self.intern_entity(head);
+        let relation = self.intern_relation(relation);
+        let tail = self.intern_entity(tail);
+        self.add(Fact { head, relation, tail })
+    }
+
+    /// Gives the entity or relation of this name a label; of several, the best-ranked, then the first, stays.
+    pub fn add_label(&mut self, name: &str, label: &str, rank: LabelRank) {
+        match self.labels.get_mut(name) {
+            Some(entry) if entry.0 <= rank => {}
+            Some(entry) => *entry = (rank, label.into()),
+            None => {
+                self.labels.insert(name.into(), (rank, label.into()));
+            }
+        }
+    }
+
+    /// Gives an entity a type.
+    pub fn add_type(&mut self, entity: EntityId, type_name: &str) {
+        let type_id = TypeId(self.type_names.intern(type_name));
+        self.types.push((entity, type_id));
+    }
+
+    /// Names a relation that has no background facts: a task's, or one that only the filter knows.
+    ///
+    /// # Errors
+    /// Gives the name back if it is a background relation.
+    pub fn add_task_relation<'n>(&mut self, name: &'n str) -> Result<(), &'n str> {
+        if self.relations.id(name).is_some() {
+            return Err(name);
+        }
+        self.task_relations.intern(name);
+        Ok(())
+    }
+
+    /// Records the row order of a released relation vocabulary.
+    pub fn set_release_rows(&mut self, rows: Vec<RelationId>) {
+        self.release_rows = rows;
+    }
+
+    /// How many repeated facts were met, removed or not.
+    #[must_use]
+    pub fn duplicate_count(&self) -> u64 {
+        self.duplicate_count
+    }
+
+    /// How many kept facts join an entity with itself.
+    #[must_use]
+    pub fn self_loop_count(&self) -> u64 {
+        self.self_loop_count
+    }
+
+    /// How many facts were kept so far.
+    #[must_use]
+    pub fn fact_count(&self) -> usize {
+        self.facts.len()
+    }
+
+    /// Freezes the graph: builds the lookup tables and the neighbourhoods.
+    #[must_use]
+    pub fn finish(self) -> Graph {
+        let Self {
+            entities,
+            mut relations,
+            facts,
+            labels,
+            type_names,
+            mut types,
+            release_rows,
+            task_relations,
+            ..
+        } = self;
+        drop(self.seen);
+        let background_relations = relations.len();
+        for number in 0..task_relations.len() as u32 {
+            relations.intern(task_relations.name(number));
+        }
+        let entities = entities.finish();
+        let relations = relations.finish();
+        let neighbours = Lists::group(
+            entities.len(),
+            facts.iter().flat_map(|fact| {
+                [
+                    (fact.head.index(), Edge { relation: fact.relation, entity: fact.tail }),
+                    (fact.tail.index(), Edge { relation: fact.relation.inverse(), entity: fact.head }),
+                ]
+            }),
+        );
+        let mut stated = std::collections::HashSet::new();
+        types.retain(|entry| stated.insert(*entry));
+        let types = if types.is_empty() {
+            Lists::default()
+        } else {
+            Lists::group(entities.len(), types.iter().map(|(entity, type_id)| (entity.index(), *type_id)))
+        };
+        Graph {
+            entity_labels: labels_of(&entities, &labels),
+            relation_labels: labels_of(&relations, &labels),
+            entities,
+            relations,
+            background_relations,
+            facts: facts.into(),
+            neighbours,
+            type_names: type_names.finish(),
+            types,
+            release_rows: release_rows.into(),
+        }
+    }
+}
+
+fn labels_of(names: &Names, labels: &HashMap<Box<str>, (LabelRank, Box<str>)>) -> Texts {
+    let label = |name: &str| labels.get(name).map_or("", |(_, label)| label);
+    if labels.is_empty() || names.iter().all(|name| label(name).is_empty()) {
+        return Texts::default();
+    }
+    names.iter().map(label).collect()
+}
+
+fn fact_hash(fact: Fact) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(bytemuck::bytes_of(&fact))
+}

@@ -1,0 +1,260 @@
+//! Interned strings: [`Names`] maps names to dense ids and back, [`Texts`] only ids to strings.
+
+use hashbrown::HashTable;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::array::Array;
+
+/// A sequence of strings in one block of bytes, addressed by position.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Texts {
+    pub(crate) bytes: Array<u8>,
+    /// `len + 1` offsets into `bytes`; empty means no strings at all.
+    pub(crate) offsets: Array<u64>,
+}
+
+impl Texts {
+    /// How many strings there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// Whether there is no string.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The string at `index`.
+    ///
+    /// # Panics
+    /// If `index` is not below [`len`](Self::len).
+    #[must_use]
+    pub fn get(&self, index: usize) -> &str {
+        let range = self.offsets[index] as usize..self.offsets[index + 1] as usize;
+        // Builders only take `&str` and the store checks UTF-8 when it opens; the replacement
+        // character is seen only if somebody rewrites a mapped file in place.
+        std::str::from_utf8(&self.bytes[range]).unwrap_or("\u{FFFD}")
+    }
+
+    /// All strings in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> + '_ {
+        (0..self.len()).map(|index| self.get(index))
+    }
+}
+
+impl<S: AsRef<str>> FromIterator<S> for Texts {
+    fn from_iter<I: IntoIterator<Item = S>>(strings: I) -> Self {
+        let mut bytes = Vec::new();
+        let mut offsets = vec![0];
+        for string in strings {
+            bytes.extend_from_slice(string.as_ref().as_bytes());
+            offsets.push(bytes.len() as u64);
+        }
+        Self { bytes: bytes.into(), offsets: offsets.into() }
+    }
+}
+
+/// Marks a free slot of the on-disk hash index.
+const FREE: u32 = u32::MAX;
+
+/// Distinct names with dense ids `0..len`, found in either direction.
+///
+/// The index from name to id is an open-addressing table that lives in the store, so opening
+/// millions of names builds nothing.
+///
+/// ```
+/// use rana_graph::NamesBuilder;
+/// let mut builder = NamesBuilder::default();
+/// assert_eq!(builder.intern("paris"), 0);
+/// assert_eq!(builder.intern("france"), 1);
+/// assert_eq!(builder.intern("paris"), 0);
+/// let names = builder.finish();
+/// assert_eq!(names.id("france"), Some(1));
+/// assert_eq!(names.name(0), "paris");
+/// assert_eq!(names.id("rome"), None);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Names {
+    pub(crate) texts: Texts,
+    /// A power-of-two number of slots holding ids or [`FREE`]; linear probing by `xxh3_64`.
+    pub(crate) slots: Array<u32>,
+}
+
+impl Names {
+    /// How many names there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Whether there is no name.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// The name with this id.
+    ///
+    /// # Panics
+    /// If `id` is not below [`len`](Self::len).
+    #[must_use]
+    pub fn name(&self, id: u32) -> &str {
+        self.texts.get(id as usize)
+    }
+
+    /// The id of a name, if it is known.
+    #[must_use]
+    pub fn id(&self, name: &str) -> Option<u32> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let mask = self.slots.len() - 1;
+        let mut slot = xxh3_64(name.as_bytes()) as usize & mask;
+        // The bound keeps a lookup finite even in a table without a free slot.
+        for _ in 0..self.slots.len() {
+            match self.slots[slot] {
+                FREE => return None,
+                id if self.name(id) == name => return Some(id),
+                _ => slot = (slot + 1) & mask,
+            }
+        }
+        None
+    }
+
+    /// All names in the order of their ids.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> + '_ {
+        self.texts.iter()
+    }
+}
+
+/// Collects distinct names and gives each the next free id.
+#[derive(Clone, Debug, Default)]
+pub struct NamesBuilder {
+    bytes: Vec<u8>,
+    ends: Vec<u64>,
+    index: HashTable<u32>,
+}
+
+impl NamesBuilder {
+    /// How many distinct names were seen.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether no name was seen yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The id of `name`, new if it was not seen before.
+    ///
+    /// # Panics
+    /// If there are more than `u32::MAX - 1` distinct names.
+    pub fn intern(&mut self, name: &str) -> u32 {
+        let hash = xxh3_64(name.as_bytes());
+        let Self { bytes, ends, index } = self;
+        if let Some(&id) = index.find(hash, |&id| slice(bytes, ends, id) == name.as_bytes()) {
+            return id;
+        }
+        assert!(ends.len() < FREE as usize, "more than u32::MAX - 1 distinct names");
+        let id = ends.len() as u32;
+        bytes.extend_from_slice(name.as_bytes());
+        ends.push(bytes.len() as u64);
+        index.insert_unique(hash, id, |&id| xxh3_64(slice(bytes, ends, id)));
+        id
+    }
+
+    /// The id of a name that was seen before.
+    #[must_use]
+    pub fn id(&self, name: &str) -> Option<u32> {
+        let hash = xxh3_64(name.as_bytes());
+        self.index.find(hash, |&id| slice(&self.bytes, &self.ends, id) == name.as_bytes()).copied()
+    }
+
+    /// The name with this id.
+    ///
+    /// # Panics
+    /// If `id` was not given out.
+    #[must_use]
+    pub fn name(&self, id: u32) -> &str {
+        std::str::from_utf8(slice(&self.bytes, &self.ends, id)).unwrap_or("\u{FFFD}")
+    }
+
+    /// Freezes the names and builds their lookup table.
+    #[must_use]
+    pub fn finish(self) -> Names {
+        let Self { bytes, ends, index } = self;
+        drop(index);
+        let mut slots = Vec::new();
+        if !ends.is_empty() {
+            // At most five eighths full: short probes, and 4.8 M names still fit 2^23 slots.
+            let capacity = (ends.len() * 8).div_ceil(5).next_power_of_two();
+            let mask = capacity - 1;
+            slots = vec![FREE; capacity];
+            for id in 0..ends.len() as u32 {
+                let mut slot = xxh3_64(slice(&bytes, &ends, id)) as usize & mask;
+                while slots[slot] != FREE {
+                    slot = (slot + 1) & mask;
+                }
+                slots[slot] = id;
+            }
+        }
+        let mut offsets = ends;
+        offsets.insert(0, 0);
+        Names { texts: Texts { bytes: bytes.into(), offsets: offsets.into() }, slots: slots.into() }
+    }
+}
+
+impl<S: AsRef<str>> FromIterator<S> for NamesBuilder {
+    fn from_iter<I: IntoIterator<Item = S>>(names: I) -> Self {
+        let mut builder = Self::default();
+        for name in names {
+            builder.intern(name.as_ref());
+        }
+        builder
+    }
+}
+
+fn slice<'a>(bytes: &'a [u8], ends: &[u64], id: u32) -> &'a [u8] {
+    let id = id as usize;
+    let start = if id == 0 { 0 } else { ends[id - 1] as usize };
+    &bytes[start..ends[id] as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn no_names_at_all() {
+        let names = NamesBuilder::default().finish();
+        assert!(names.is_empty());
+        assert_eq!(names.id(""), None);
+        assert_eq!(names.iter().count(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn ids_and_names_are_inverse(words in prop::collection::vec(".{0,8}", 0..200)) {
+            let mut builder = NamesBuilder::default();
+            let ids: Vec<u32> = words.iter().map(|w| builder.intern(w)).collect();
+            for (word, &id) in words.iter().zip(&ids) {
+                prop_assert_eq!(builder.id(word), Some(id));
+                prop_assert_eq!(builder.name(id), word);
+            }
+            let names = builder.finish();
+            for (word, &id) in words.iter().zip(&ids) {
+                prop_assert_eq!(names.id(word), Some(id));
+                prop_assert_eq!(names.name(id), word);
+            }
+            let distinct: std::collections::HashSet<_> = words.iter().collect();
+            prop_assert_eq!(names.len(), distinct.len());
+            prop_assert_eq!(names.id("a name that is longer than eight"), None);
+        }
+    }
+}

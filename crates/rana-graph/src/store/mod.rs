@@ -1,0 +1,125 @@
+//! The graph store: a directory that holds a graph and its tasks.
+//!
+//! ```text
+//! KG/
+//!   manifest.json        what is here: version, counts, input hashes, checksums
+//!   data-<hash>/         the arrays, one little-endian file each, written once
+//! ```
+//!
+//! Opening maps the arrays and copies none. Writing puts the arrays into a fresh `data-…`
+//! directory, syncs them, and then replaces `manifest.json` by one atomic rename: whoever is
+//! killed before that leaves the old store as it was, whoever opens sees the old or the new one.
+
+mod error;
+mod manifest;
+mod read;
+mod write;
+
+use std::path::{Path, PathBuf};
+
+pub use error::StoreError;
+pub use manifest::{Counts, FileRecord, Input, Manifest, TaskCounts};
+
+use crate::graph::Graph;
+use crate::tasks::TaskSet;
+
+/// The version of the layout this program writes, and the only one it reads.
+pub const STORE_VERSION: u32 = 1;
+
+const MANIFEST: &str = "manifest.json";
+const FORMAT: &str = "rana-graph";
+const DATA_PREFIX: &str = "data-";
+const LOCK: &str = ".lock";
+
+/// An opened graph store: the graph, its tasks, and where they came from.
+///
+/// ```
+/// use rana_graph::{Duplicates, GraphBuilder, Store, TaskSet};
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("kg");
+/// let mut builder = GraphBuilder::new(Duplicates::Remove);
+/// builder.add_named("paris", "capital_of", "france");
+/// Store::write(&path, &builder.finish(), &TaskSet::default(), Vec::new())?;
+/// let store = Store::open(&path)?;
+/// assert_eq!(store.graph.facts().len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Store {
+    /// The background graph.
+    pub graph: Graph,
+    /// The few-shot tasks beside it, none for a plain graph.
+    pub tasks: TaskSet,
+    /// What the store says about itself.
+    pub manifest: Manifest,
+    /// Where it was opened.
+    pub path: PathBuf,
+}
+
+impl Store {
+    /// Opens the store at `path`, memory-mapped, and verifies every checksum.
+    ///
+    /// # Errors
+    /// If there is no store, it has another version, or any file was cut short or altered.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        read::open(path.as_ref())
+    }
+
+    /// Writes a store to `path`, atomically replacing the store that may be there.
+    ///
+    /// # Errors
+    /// If the directory holds something else, another process writes it, or the disk refuses;
+    /// a store that was there before then stays as it was.
+    pub fn write(
+        path: impl AsRef<Path>,
+        graph: &Graph,
+        tasks: &TaskSet,
+        inputs: Vec<Input>,
+    ) -> Result<Manifest, StoreError> {
+        write::write(path.as_ref(), graph, tasks, inputs)
+    }
+
+    /// Whether `path` looks like a graph store (a manifest of ours is there, sound or not).
+    #[must_use]
+    pub fn is_store(path: impl AsRef<Path>) -> bool {
+        std::fs::read_to_string(path.as_ref().join(MANIFEST)).is_ok_and(|text| text.contains(FORMAT))
+    }
+}
+
+/// The arrays of a graph and its tasks as named byte slices: the layout of the store.
+fn arrays<'a>(graph: &'a Graph, tasks: &'a TaskSet) -> Vec<(&'static str, &'a [u8])> {
+    use bytemuck::cast_slice;
+    vec![
+        ("entities.text", &graph.entities.texts.bytes),
+        ("entities.offsets", cast_slice(&graph.entities.texts.offsets)),
+        ("entities.index", cast_slice(&graph.entities.slots)),
+        ("entities.labels.text", &graph.entity_labels.bytes),
+        ("entities.labels.offsets", cast_slice(&graph.entity_labels.offsets)),
+        ("relations.text", &graph.relations.texts.bytes),
+        ("relations.offsets", cast_slice(&graph.relations.texts.offsets)),
+        ("relations.index", cast_slice(&graph.relations.slots)),
+        ("relations.labels.text", &graph.relation_labels.bytes),
+        ("relations.labels.offsets", cast_slice(&graph.relation_labels.offsets)),
+        ("relations.release_rows", cast_slice(&graph.release_rows)),
+        ("types.text", &graph.type_names.texts.bytes),
+        ("types.offsets", cast_slice(&graph.type_names.texts.offsets)),
+        ("types.index", cast_slice(&graph.type_names.slots)),
+        ("types.lists.offsets", cast_slice(&graph.types.offsets)),
+        ("types.lists", cast_slice(&graph.types.values)),
+        ("facts", cast_slice(&graph.facts)),
+        ("neighbours.offsets", cast_slice(&graph.neighbours.offsets)),
+        ("neighbours", cast_slice(&graph.neighbours.values)),
+        ("tasks", cast_slice(&tasks.tasks)),
+        ("tasks.facts.offsets", cast_slice(&tasks.facts.offsets)),
+        ("tasks.facts", cast_slice(&tasks.facts.values)),
+        ("candidates.relations", cast_slice(&tasks.candidate_relations)),
+        ("candidates.offsets", cast_slice(&tasks.candidates.offsets)),
+        ("candidates", cast_slice(&tasks.candidates.values)),
+        ("filter.questions", cast_slice(&tasks.questions)),
+        ("filter.tails.offsets", cast_slice(&tasks.known_tails.offsets)),
+        ("filter.tails", cast_slice(&tasks.known_tails.values)),
+    ]
+}
+
+#[cfg(target_endian = "big")]
+compile_error!("the store maps little-endian arrays; big-endian machines are not supported");

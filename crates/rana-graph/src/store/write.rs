@@ -1,0 +1,146 @@
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use super::{
+    Counts, DATA_PREFIX, FORMAT, FileRecord, Input, LOCK, MANIFEST, Manifest, STORE_VERSION, Store,
+    StoreError, arrays,
+};
+use crate::graph::Graph;
+use crate::tasks::TaskSet;
+
+pub(super) fn write(
+    path: &Path,
+    graph: &Graph,
+    tasks: &TaskSet,
+    inputs: Vec<Input>,
+) -> Result<Manifest, StoreError> {
+    fs::create_dir_all(path).map_err(StoreError::io(path, "create the directory"))?;
+    refuse_foreign_directory(path)?;
+    let lock = File::create(path.join(LOCK)).map_err(StoreError::io(path, "create the lock file"))?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(StoreError::Locked { path: path.to_owned() }),
+        Err(TryLockError::Error(source)) => {
+            return Err(StoreError::Io { path: path.to_owned(), action: "lock the store", source });
+        }
+    }
+    let arrays = arrays(graph, tasks);
+    let files: BTreeMap<String, FileRecord> = arrays
+        .par_iter()
+        .map(|(name, bytes)| {
+            ((*name).to_owned(), FileRecord { bytes: bytes.len() as u64, xxh3: xxh3_64(bytes) })
+        })
+        .collect();
+    let mut manifest = Manifest {
+        format: FORMAT.to_owned(),
+        version: STORE_VERSION,
+        written_by: concat!("rana ", env!("CARGO_PKG_VERSION")).to_owned(),
+        counts: Counts::of(graph, tasks),
+        inputs,
+        data: data_name(&files),
+        files,
+        checksum: String::new(),
+    };
+    manifest.checksum = manifest.expected_checksum();
+
+    let data = path.join(&manifest.data);
+    let committed = write_arrays(&data, &arrays).and_then(|()| replace_manifest(path, &manifest));
+    // Whatever the manifest does not name is left over: from the store before, from a writer that
+    // was killed, or from this attempt if it failed. A store we could not replace names its own.
+    let current = match &committed {
+        Ok(()) => Some(manifest.data.clone()),
+        Err(_) => current_data(path),
+    };
+    remove_leftovers(path, current.as_deref());
+    committed.map(|()| manifest)
+}
+
+/// The arrays' directory is named after their content, so writing the same graph twice is harmless.
+fn data_name(files: &BTreeMap<String, FileRecord>) -> String {
+    let mut hasher = Xxh3::new();
+    for (name, record) in files {
+        hasher.update(name.as_bytes());
+        hasher.update(&record.xxh3.to_le_bytes());
+        hasher.update(&record.bytes.to_le_bytes());
+    }
+    format!("{DATA_PREFIX}{:016x}", hasher.digest())
+}
+
+/// Only an empty directory or a store may be written to; a user's own files never.
+fn refuse_foreign_directory(path: &Path) -> Result<(), StoreError> {
+    if Store::is_store(path) {
+        return Ok(());
+    }
+    let entries = fs::read_dir(path).map_err(StoreError::io(path, "list the directory"))?;
+    for entry in entries {
+        let name = entry.map_err(StoreError::io(path, "list the directory"))?.file_name();
+        let name = name.to_string_lossy();
+        if name != LOCK && name != format!("{MANIFEST}.new") && !name.starts_with(DATA_PREFIX) {
+            return Err(StoreError::Occupied { path: path.to_owned() });
+        }
+    }
+    Ok(())
+}
+
+fn write_arrays(data: &Path, arrays: &[(&'static str, &[u8])]) -> Result<(), StoreError> {
+    // The same content may be there already, whole or in part: files are replaced by rename, never
+    // rewritten, so that a mapping of them stays valid.
+    fs::create_dir_all(data).map_err(StoreError::io(data, "create the directory"))?;
+    for (name, bytes) in arrays {
+        write_synced(&data.join(name), bytes)?;
+    }
+    sync_directory(data)
+}
+
+fn replace_manifest(path: &Path, manifest: &Manifest) -> Result<(), StoreError> {
+    let target = path.join(MANIFEST);
+    let mut text = serde_json::to_vec_pretty(manifest)
+        .map_err(|error| StoreError::Manifest { file: target.clone(), what: error.to_string() })?;
+    text.push(b'\n');
+    write_synced(&target, &text)?;
+    sync_directory(path)
+}
+
+/// Writes a file under a temporary name, syncs it, and gives it its name.
+fn write_synced(target: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let mut temporary = target.as_os_str().to_owned();
+    temporary.push(".new");
+    let temporary = PathBuf::from(temporary);
+    let mut file = File::create(&temporary).map_err(StoreError::io(target, "create the file"))?;
+    file.write_all(bytes).map_err(StoreError::io(target, "write the file"))?;
+    file.sync_all().map_err(StoreError::io(target, "write the file to disk"))?;
+    fs::rename(&temporary, target).map_err(StoreError::io(target, "put the file in its place"))
+}
+
+fn sync_directory(path: &Path) -> Result<(), StoreError> {
+    // Windows cannot open directories as files and needs no such sync.
+    if cfg!(unix) {
+        let directory = File::open(path).map_err(StoreError::io(path, "open the directory"))?;
+        directory.sync_all().map_err(StoreError::io(path, "write the directory to disk"))?;
+    }
+    Ok(())
+}
+
+fn current_data(path: &Path) -> Option<String> {
+    let text = fs::read(path.join(MANIFEST)).ok()?;
+    serde_json::from_slice::<Manifest>(&text).ok().map(|manifest| manifest.data)
+}
+
+/// Removes data directories and temporary files that no manifest names; failing to is no error.
+fn remove_leftovers(path: &Path, current: Option<&str>) {
+    let Ok(entries) = fs::read_dir(path) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(DATA_PREFIX) && Some(&*name) != current {
+            let _ = fs::remove_dir_all(entry.path());
+        } else if name == format!("{MANIFEST}.new") {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! [`TaskSet`]: the few-shot tasks that stand beside a graph, as data.
+//!
+//! What is *done* with tasks (splitting, sampling, training) lives further down the stream, in
+//! `rana-fewshot`; the data lives here so that a graph and its tasks are one atomic store and the
+//! benchmark's release format has one reader.
+
+use std::fmt;
+use std::str::FromStr;
+
+use bytemuck::{Pod, Zeroable};
+use serde::{Deserialize, Serialize};
+
+use crate::array::Array;
+use crate::id::{EntityId, Pair, RelationId};
+use crate::lists::Lists;
+
+/// Which part of a benchmark a task belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Split {
+    /// Meta-training.
+    Train,
+    /// Selection of models and settings.
+    Dev,
+    /// The final report.
+    Test,
+}
+
+impl Split {
+    /// All splits in their usual order.
+    pub const ALL: [Self; 3] = [Self::Train, Self::Dev, Self::Test];
+
+    /// `train`, `dev` or `test`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Dev => "dev",
+            Self::Test => "test",
+        }
+    }
+
+    pub(crate) fn from_code(code: u32) -> Option<Self> {
+        Self::ALL.get(code as usize).copied()
+    }
+}
+
+impl fmt::Display for Split {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Split {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|split| split.name() == text)
+            .ok_or_else(|| format!("`{text}` is no split; say train, dev or test"))
+    }
+}
+
+/// A head and a relation: what a query asks about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
+#[repr(C)]
+pub struct Question {
+    /// The head.
+    pub head: EntityId,
+    /// The forward relation.
+    pub relation: RelationId,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct TaskRecord {
+    pub(crate) relation: RelationId,
+    pub(crate) split: u32,
+}
+
+/// One few-shot relation: its facts and the candidate tails of its queries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Task<'a> {
+    /// The relation, forwards.
+    pub relation: RelationId,
+    /// The part of the benchmark it belongs to.
+    pub split: Split,
+    /// Its facts in file order; the first K are the official support of a dev or test task.
+    pub facts: &'a [Pair],
+    /// The entities among which its queries are ranked, in file order.
+    pub candidates: &'a [EntityId],
+}
+
+/// The few-shot tasks of a graph, their candidates, and the filter of known tails.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TaskSet {
+    pub(crate) tasks: Array<TaskRecord>,
+    pub(crate) facts: Lists<Pair>,
+    /// Relations with candidates, ascending; a superset of the tasks' relations.
+    pub(crate) candidate_relations: Array<RelationId>,
+    pub(crate) candidates: Lists<EntityId>,
+    /// Ascending; `known_tails` runs beside it.
+    pub(crate) questions: Array<Question>,
+    /// The known tails of each question, ascending.
+    pub(crate) known_tails: Lists<EntityId>,
+}
+
+impl TaskSet {
+    /// How many tasks there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Whether there is no task.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    /// The task at `index`: train tasks first, then dev, then test, each in file order.
+    ///
+    /// # Panics
+    /// If `index` is not below [`len`](Self::len).
+    #[must_use]
+    pub fn get(&self, index: usize) -> Task<'_> {
+        let record = self.tasks[index];
+        Task {
+            relation: record.relation,
+            // The store refuses other codes when it opens, the builder never makes them.
+            split: Split::from_code(record.split).unwrap_or(Split::Test),
+            facts: self.facts.get(index),
+            candidates: self.candidates(record.relation).unwrap_or(&[]),
+        }
+    }
+
+    /// All tasks in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Task<'_>> + '_ {
+        (0..self.len()).map(|index| self.get(index))
+    }
+
+    /// The tasks of one split, in file order.
+    pub fn of(&self, split: Split) -> impl Iterator<Item = Task<'_>> + '_ {
+        self.iter().filter(move |task| task.split == split)
+    }
+
+    /// The task of a relation.
+    #[must_use]
+    pub fn task(&self, relation: RelationId) -> Option<Task<'_>> {
+        self.iter().find(|task| task.relation == relation)
+    }
+
+    /// The candidate tails of a relation, if it has any listed.
+    #[must_use]
+    pub fn candidates(&self, relation: RelationId) -> Option<&[EntityId]> {
+        let at = self.candidate_relations.binary_search(&relation).ok()?;
+        Some(self.candidates.get(at))
+    }
+
+    /// The relations that have candidates listed, ascending.
+    #[must_use]
+    pub fn candidate_relations(&self) -> &[RelationId] {
+        &self.candidate_relations
+    }
+
+    /// The filter: every tail known to answer `(head, relation, ?)`, ascending; empty if none is.
+    #[must_use]
+    pub fn known_tails(&self, head: EntityId, relation: RelationId) -> &[EntityId] {
+        match self.questions.binary_search(&Question { head, relation }) {
+            Ok(at) => self.known_tails.get(at),
+            Err(_) => &[],
+        }
+    }
+
+    /// All questions the filter knows, ascending, each with its known tails.
+    pub fn filter(&self) -> impl ExactSizeIterator<Item = (Question, &[EntityId])> + '_ {
+        self.questions.iter().copied().zip(self.known_tails.iter())
+    }
+}
+
+/// Builds a [`TaskSet`].
+#[derive(Debug, Default)]
+pub struct TaskSetBuilder {
+    tasks: Vec<(Split, RelationId, Vec<Pair>)>,
+    candidates: Vec<(RelationId, Vec<EntityId>)>,
+    known: Vec<(Question, EntityId)>,
+}
+
+impl TaskSetBuilder {
+    /// Adds a task with its facts in their order.
+    pub fn add_task(&mut self, split: Split, relation: RelationId, facts: Vec<Pair>) {
+        self.tasks.push((split, relation, facts));
+    }
+
+    /// Sets the candidate tails of a relation.
+    pub fn add_candidates(&mut self, relation: RelationId, candidates: Vec<EntityId>) {
+        self.candidates.push((relation, candidates));
+    }
+
+    /// Adds one known tail to the filter.
+    pub fn add_known(&mut self, head: EntityId, relation: RelationId, tail: EntityId) {
+        self.known.push((Question { head, relation }, tail));
+    }
+
+    /// Adds every fact of every task so far to the filter.
+    pub fn filter_from_tasks(&mut self) {
+        for (_, relation, facts) in &self.tasks {
+            for pair in facts {
+                self.known.push((Question { head: pair.head, relation: *relation }, pair.tail));
+            }
+        }
+    }
+
+    /// Freezes the tasks: sorts them by split, and the filter by question.
+    #[must_use]
+    pub fn finish(self) -> TaskSet {
+        let Self { mut tasks, mut candidates, mut known } = self;
+        tasks.sort_by_key(|task| task.0);
+        candidates.sort_by_key(|entry| entry.0);
+        candidates.dedup_by_key(|entry| entry.0);
+        known.sort_unstable();
+        known.dedup();
+        let mut questions = Vec::new();
+        let mut offsets = vec![0u64];
+        for (at, (question, _)) in known.iter().enumerate() {
+            if questions.last() != Some(question) {
+                if at > 0 {
+                    offsets.push(at as u64);
+                }
+                questions.push(*question);
+            }
+        }
+        if !questions.is_empty() {
+            offsets.push(known.len() as u64);
+        }
+        TaskSet {
+            facts: tasks.iter().map(|task| &task.2[..]).collect(),
+            tasks: tasks
+                .iter()
+                .map(|(split, relation, _)| TaskRecord { relation: *relation, split: *split as u32 })
+                .collect::<Vec<_>>()
+                .into(),
+            candidate_relations: candidates.iter().map(|entry| entry.0).collect::<Vec<_>>().into(),
+            candidates: candidates.iter().map(|entry| &entry.1[..]).collect(),
+            questions: questions.into(),
+            known_tails: Lists {
+                offsets: offsets.into(),
+                values: known.into_iter().map(|(_, tail)| tail).collect::<Vec<_>>().into(),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_filter_gathers_tails_by_question() {
+        let (a, b, c) = (EntityId(0), EntityId(1), EntityId(2));
+        let (r, s) = (RelationId::forward(0), RelationId::forward(1));
+        let mut builder = TaskSetBuilder::default();
+        builder.add_task(Split::Test, s, vec![Pair { head: b, tail: a }]);
+        builder.add_task(Split::Train, r, vec![Pair { head: a, tail: c }, Pair { head: a, tail: b }]);
+        builder.add_candidates(s, vec![c, a]);
+        builder.filter_from_tasks();
+        builder.add_known(a, r, b);
+        let tasks = builder.finish();
+        assert_eq!(tasks.iter().map(|t| t.split).collect::<Vec<_>>(), [Split::Train, Split::Test]);
+        assert_eq!(tasks.known_tails(a, r), [b, c]);
+        assert_eq!(tasks.known_tails(b, s), [a]);
+        assert_eq!(tasks.known_tails(c, s), []);
+        assert_eq!(tasks.task(s).unwrap().candidates, [c, a]);
+        assert_eq!(tasks.candidates(r), None);
+        assert_eq!(tasks.filter().count(), 2);
+    }
+
+    #[test]
+    fn an_empty_set_answers_nothing() {
+        let tasks = TaskSetBuilder::default().finish();
+        assert_eq!(tasks.len(), 0);
+        assert_eq!(tasks.known_tails(EntityId(0), RelationId(0)), []);
+    }
+}

@@ -5,18 +5,32 @@
 //! or models.
 
 mod array;
+mod atomic;
+pub mod format;
 mod graph;
 mod id;
+mod import;
 mod lists;
 mod mapping;
 mod names;
+mod progress;
+mod statistics;
 mod store;
 mod tasks;
 
 pub use array::Array;
+pub use atomic::write_file_atomically;
 pub use graph::{Duplicates, Graph, GraphBuilder, LabelRank};
 pub use id::{Edge, EntityId, Fact, Pair, RelationId, TypeId};
+pub use import::{
+    ImportOptions, ImportReport, Imported, LABEL_RELATIONS, Literals, RDF_TYPE, SourceReport, TypeTriples,
+    import,
+};
 pub use lists::Lists;
 pub use names::{Names, NamesBuilder, Texts};
+pub use progress::{Progress, Unit};
+pub use statistics::{
+    Cardinality, DegreeBucket, Degrees, FewShotRule, RelationStatistics, Spread, Statistics, TaskStatistics,
+};
 pub use store::{Counts, FileRecord, Input, Manifest, STORE_VERSION, Store, StoreError, TaskCounts};
 pub use tasks::{Question, Split, Task, TaskSet, TaskSetBuilder};

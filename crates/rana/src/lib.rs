@@ -1,1 +1,25 @@
-//! x
+//! rana learns a knowledge-graph relation from a handful of facts and completes it.
+//!
+//! This is the library to depend on; it gathers the parts in the order in which data flows:
+//! `files → graph → tasks → episodes`.
+//!
+//! ```
+//! use rana::graph::{ImportOptions, import};
+//! let umls = import(&[rana::umls()], &ImportOptions::default(), &())?;
+//! assert_eq!(umls.graph.entity_count(), 135);
+//! # Ok::<(), rana::graph::format::FormatError>(())
+//! ```
+
+pub use rana_fewshot as fewshot;
+pub use rana_graph as graph;
+
+/// The UMLS semantic network, embedded: 135 entities, 46 relations, 6,529 facts.
+///
+/// Its source and terms are in `data/README.md` of this crate.
+#[must_use]
+pub fn umls() -> graph::format::Source {
+    graph::format::Source::Memory {
+        name: "umls.tsv.zst".to_owned(),
+        bytes: include_bytes!("../data/umls.tsv.zst"),
+    }
+}

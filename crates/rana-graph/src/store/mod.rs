@@ -18,6 +18,7 @@ mod write;
 use std::path::{Path, PathBuf};
 
 pub use error::StoreError;
+pub(crate) use error::hint;
 pub use manifest::{Counts, FileRecord, Input, Manifest, TaskCounts};
 
 use crate::graph::Graph;

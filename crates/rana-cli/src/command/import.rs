@@ -1,0 +1,224 @@
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueHint};
+use rana::graph::format::{Column, Columns, DelimitedOptions, Format, Header, Source};
+use rana::graph::{Duplicates, ImportOptions, ImportReport, Imported, Literals, Store, TypeTriples, import};
+use serde::Serialize;
+
+use crate::error::CliError;
+use crate::terminal::{BOLD, DIM, Terminal, bytes, table, thousands};
+
+/// Read a graph in any supported format into a graph store.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  rana import facts.tsv --out kg
+  rana import graph.nt.gz labels.ttl --out kg --language en
+  rana import edges.csv --columns h,t,r --out kg
+  rana import edges.parquet --head subj --relation pred --tail obj --out kg
+  zcat dump.nt.gz | rana import - --format ntriples --out kg
+  rana import NELL-One --out nell          (a release directory: tasks, candidates and filter come along)
+
+Formats: delimited text (TSV, CSV, any delimiter), N-Triples, N-Quads, Turtle, TriG, RDF/XML, Parquet, and the
+NELL-One release directory. gzip and zstd are decompressed. The format is told from content and name.
+
+Literals (numbers, dates, texts) are left out and counted unless --literals keep makes each one an entity.
+rdfs:label and skos:prefLabel become labels, rdf:type becomes types.")]
+pub(crate) struct ImportArgs {
+    /// Files, directories, or `-` for standard input.
+    #[arg(required = true, value_name = "SRC", value_hint = ValueHint::AnyPath)]
+    sources: Vec<String>,
+    /// The graph store to write; a store that is there is replaced.
+    #[arg(long, value_name = "KG", value_hint = ValueHint::DirPath)]
+    out: PathBuf,
+    /// The format of the sources, instead of telling it from content and name: tsv, csv, ntriples,
+    /// nquads, turtle, trig, rdfxml, parquet, nell-one.
+    #[arg(long)]
+    format: Option<Format>,
+    /// What to do with malformed content: skip and count it, instead of stopping at the first.
+    #[arg(long)]
+    lenient: bool,
+    /// What to do with repeated facts.
+    #[arg(long, default_value = "remove", value_parser = duplicates())]
+    duplicates: Duplicates,
+
+    /// The character between columns (`tab`, `,`, …), instead of telling it from the first lines.
+    #[arg(long, value_name = "CHAR", value_parser = delimiter, help_heading = "Tables")]
+    delimiter: Option<u8>,
+    /// Whether the first line names the columns.
+    #[arg(long, default_value = "auto", value_parser = header(), help_heading = "Tables")]
+    header: Header,
+    /// The order of the columns, `_` for one to pass over; for instance `h,t,r` or `h,r,t,_`.
+    #[arg(long, value_parser = Columns::from_order, conflicts_with_all = ["head", "relation", "tail"], help_heading = "Tables")]
+    columns: Option<Columns>,
+    /// The column of heads: its name or its number, counted from one.
+    #[arg(long, value_name = "COLUMN", help_heading = "Tables")]
+    head: Option<Column>,
+    /// The column of relations.
+    #[arg(long, value_name = "COLUMN", help_heading = "Tables")]
+    relation: Option<Column>,
+    /// The column of tails.
+    #[arg(long, value_name = "COLUMN", help_heading = "Tables")]
+    tail: Option<Column>,
+
+    /// What to do with literals that are no labels: leave them out, or make each one an entity.
+    #[arg(long, default_value = "drop", value_parser = literals(), help_heading = "Meaning")]
+    literals: Literals,
+    /// Whether triples that state a type also stay facts.
+    #[arg(long, default_value = "keep", value_parser = type_triples(), help_heading = "Meaning")]
+    type_triples: TypeTriples,
+    /// A relation that states a type, beside rdf:type (Wikidata: P31). May be repeated.
+    #[arg(long, value_name = "NAME", help_heading = "Meaning")]
+    type_relation: Vec<String>,
+    /// A relation that states a label, beside rdfs:label and skos:prefLabel. May be repeated.
+    #[arg(long, value_name = "NAME", help_heading = "Meaning")]
+    label_relation: Vec<String>,
+    /// The language labels are preferred in, such as `en`.
+    #[arg(long, value_name = "TAG", help_heading = "Meaning")]
+    language: Option<String>,
+}
+
+impl ImportArgs {
+    fn options(&self) -> ImportOptions {
+        let columns = self.columns.clone().unwrap_or(Columns {
+            head: self.head.clone(),
+            relation: self.relation.clone(),
+            tail: self.tail.clone(),
+        });
+        ImportOptions {
+            format: self.format,
+            delimited: DelimitedOptions { delimiter: self.delimiter, header: self.header, columns },
+            literals: self.literals,
+            type_triples: self.type_triples,
+            type_relations: self.type_relation.clone(),
+            label_relations: self.label_relation.clone(),
+            language: self.language.clone(),
+            duplicates: self.duplicates,
+            lenient: self.lenient,
+        }
+    }
+}
+
+pub(crate) fn run(args: &ImportArgs, terminal: &Terminal) -> Result<(), CliError> {
+    if args.sources.iter().filter(|source| *source == "-").count() > 1 {
+        return Err(CliError::Usage("standard input (`-`) can be given only once".to_owned()));
+    }
+    let sources: Vec<Source> = args.sources.iter().map(|source| Source::from_argument(source)).collect();
+    let start = Instant::now();
+    let imported = import(&sources, &args.options(), &terminal.progress())?;
+    let account = ImportAccount {
+        store: args.out.display().to_string(),
+        replaced: Store::is_store(&args.out),
+        seconds: start.elapsed().as_secs_f64(),
+        report: &imported.report,
+    };
+    store(&imported, &args.out)?;
+    let account = ImportAccount { seconds: start.elapsed().as_secs_f64(), ..account };
+    terminal.account(&account, |out| print(&account, out))
+}
+
+/// Writes an imported graph to its store.
+pub(crate) fn store(imported: &Imported, path: &std::path::Path) -> Result<(), CliError> {
+    Store::write(path, &imported.graph, &imported.tasks, imported.inputs.clone())?;
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct ImportAccount<'a> {
+    store: String,
+    replaced: bool,
+    seconds: f64,
+    #[serde(flatten)]
+    report: &'a ImportReport,
+}
+
+fn print(account: &ImportAccount<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let rate = account.report.sources.iter().map(|source| source.facts).sum::<u64>() as f64 / account.seconds.max(1e-9);
+    print_report(account.report, out)?;
+    let replaced = if account.replaced { "replaced" } else { "wrote" };
+    writeln!(
+        out,
+        "{replaced} {BOLD}{}{BOLD:#} {DIM}in {:.2} s ({} facts/s){DIM:#}",
+        account.store,
+        account.seconds,
+        thousands(rate as u64)
+    )
+}
+
+/// Says what was read, what was skipped and why.
+pub(crate) fn print_report(report: &ImportReport, out: &mut dyn Write) -> io::Result<()> {
+    let rows = report.sources.iter().map(|source| {
+        [
+            source.name.clone(),
+            source.format.clone(),
+            bytes(source.bytes),
+            thousands(source.facts),
+            thousands(source.labels),
+            thousands(source.types),
+            thousands(source.literals_dropped),
+            thousands(source.malformed),
+        ]
+    });
+    let titles = ["read", "format", "#size", "#facts", "#labels", "#types", "#literals left out", "#malformed"];
+    writeln!(out, "{}", table(titles, rows))?;
+    for message in &report.first_malformed {
+        writeln!(out, "  skipped: {message}")?;
+    }
+    let (done, duplicates) = match report.duplicates_policy {
+        Duplicates::Remove => ("removed", report.duplicates),
+        Duplicates::Keep => ("kept", report.duplicates),
+    };
+    writeln!(
+        out,
+        "{BOLD}{}{BOLD:#} entities, {BOLD}{}{BOLD:#} relations, {BOLD}{}{BOLD:#} facts; {} duplicates {done}, {} self-loops kept",
+        thousands(report.counts.entities),
+        thousands(report.counts.relations),
+        thousands(report.counts.triples),
+        thousands(duplicates),
+        thousands(report.self_loops),
+    )?;
+    if report.counts.tasks.values().any(|tasks| tasks.relations > 0) {
+        let tasks = report.counts.tasks.iter().map(|(split, tasks)| {
+            format!("{split} {} relations with {} facts", thousands(tasks.relations), thousands(tasks.facts))
+        });
+        writeln!(out, "tasks: {}", tasks.collect::<Vec<_>>().join(", "))?;
+    }
+    Ok(())
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text {
+        "tab" | "\\t" => Ok(b'\t'),
+        "comma" => Ok(b','),
+        "space" => Ok(b' '),
+        _ => match text.as_bytes() {
+            [byte] if byte.is_ascii() => Ok(*byte),
+            _ => Err("expected one ASCII character, or tab, comma, space".to_owned()),
+        },
+    }
+}
+
+fn duplicates() -> impl TypedValueParser<Value = Duplicates> {
+    PossibleValuesParser::new(["remove", "keep"])
+        .map(|text| if text == "keep" { Duplicates::Keep } else { Duplicates::Remove })
+}
+
+fn literals() -> impl TypedValueParser<Value = Literals> {
+    PossibleValuesParser::new(["drop", "keep"]).map(|text| if text == "keep" { Literals::Keep } else { Literals::Drop })
+}
+
+fn type_triples() -> impl TypedValueParser<Value = TypeTriples> {
+    PossibleValuesParser::new(["keep", "drop"])
+        .map(|text| if text == "drop" { TypeTriples::Drop } else { TypeTriples::Keep })
+}
+
+fn header() -> impl TypedValueParser<Value = Header> {
+    PossibleValuesParser::new(["auto", "yes", "no"]).map(|text| match text.as_str() {
+        "yes" => Header::Yes,
+        "no" => Header::No,
+        _ => Header::Auto,
+    })
+}

@@ -1,0 +1,28 @@
+//! One file per subcommand: its arguments and what it does with the library.
+
+pub(crate) mod episodes;
+pub(crate) mod export;
+pub(crate) mod generate;
+pub(crate) mod import;
+pub(crate) mod inspect;
+pub(crate) mod quickstart;
+pub(crate) mod split;
+pub(crate) mod synth;
+
+use crate::cli::Command;
+use crate::error::CliError;
+use crate::terminal::Terminal;
+
+pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<(), CliError> {
+    match command {
+        Command::Quickstart(args) => quickstart::run(&args, terminal),
+        Command::Import(args) => import::run(&args, terminal),
+        Command::Inspect(args) => inspect::run(&args, terminal),
+        Command::Split(args) => split::run(&args, terminal),
+        Command::Episodes(args) => episodes::run(&args, terminal),
+        Command::Export(args) => export::run(&args, terminal),
+        Command::Synth(args) => synth::run(&args, terminal),
+        Command::Completions(args) => generate::completions(&args),
+        Command::Man(args) => generate::man(&args, terminal),
+    }
+}

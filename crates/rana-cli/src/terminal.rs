@@ -1,0 +1,187 @@
+//! Everything that reaches the screen: data on standard output, the rest on standard error.
+
+use std::cell::RefCell;
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use comfy_table::{Cell, CellAlignment, Table, presets};
+use indicatif::{ProgressBar, ProgressStyle};
+use rana::graph::{Progress, Unit};
+use serde::Serialize;
+
+use crate::cli::OutputArgs;
+use crate::error::CliError;
+
+pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
+const RED: Style = AnsiColor::Red.on_default().bold();
+const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
+
+/// Where a command prints to, and how much.
+pub(crate) struct Terminal {
+    json: bool,
+    quiet: bool,
+}
+
+impl Terminal {
+    pub(crate) fn new(output: &OutputArgs) -> Self {
+        Self { json: output.json, quiet: output.quiet }
+    }
+
+    /// Prints the result of a command: JSON if asked for, else what `human` writes.
+    pub(crate) fn result<T: Serialize>(
+        &self,
+        value: &T,
+        human: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), CliError> {
+        let mut out = anstream::stdout().lock();
+        if self.json {
+            serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
+            writeln!(out)?;
+        } else {
+            human(&mut out)?;
+        }
+        Ok(out.flush()?)
+    }
+
+    /// Prints the account of a command whose result is on disk: JSON on standard output if asked
+    /// for, else, unless `--quiet`, what `human` writes on standard error.
+    pub(crate) fn account<T: Serialize>(
+        &self,
+        value: &T,
+        human: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), CliError> {
+        if self.json {
+            return self.result(value, |_| Ok(()));
+        }
+        if !self.quiet {
+            human(&mut anstream::stderr().lock())?;
+        }
+        Ok(())
+    }
+
+    /// Says something in passing.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.quiet && !self.json {
+            let _ = writeln!(anstream::stderr(), "{text}");
+        }
+    }
+
+    /// Says something the user should look at; also under `--json`.
+    pub(crate) fn warn(&self, text: &str) {
+        if !self.quiet {
+            let _ = writeln!(anstream::stderr(), "{YELLOW}warning:{YELLOW:#} {text}");
+        }
+    }
+
+    pub(crate) fn error(&self, error: &CliError) {
+        let _ = writeln!(anstream::stderr(), "{RED}error:{RED:#} {error}");
+    }
+
+    /// A progress bar, drawn only where somebody looks.
+    pub(crate) fn progress(&self) -> Bar {
+        Bar { shown: !self.quiet && !self.json && io::stderr().is_terminal(), bar: RefCell::new(None) }
+    }
+}
+
+/// A progress bar with rate and time left.
+pub(crate) struct Bar {
+    shown: bool,
+    bar: RefCell<Option<ProgressBar>>,
+}
+
+impl Progress for Bar {
+    fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
+        if !self.shown {
+            return;
+        }
+        let (amount, rate) = match unit {
+            Unit::Bytes => ("{bytes}/{total_bytes}", "{bytes_per_sec}"),
+            Unit::Facts => ("{human_pos}/{human_len} facts", "{per_sec}"),
+        };
+        let (bar, template) = match total {
+            Some(total) => (ProgressBar::new(total), format!("{{msg}} {{bar:30}} {amount} {rate} {{eta}} left")),
+            None => {
+                let amount = amount.split('/').next().unwrap_or(amount);
+                (ProgressBar::new_spinner(), format!("{{spinner}} {{msg}} {amount} {rate} {{elapsed}}"))
+            }
+        };
+        let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        bar.set_style(style);
+        bar.set_message(stage.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(200));
+        *self.bar.borrow_mut() = Some(bar);
+    }
+
+    fn advance(&self, amount: u64) {
+        if let Some(bar) = &*self.bar.borrow() {
+            bar.inc(amount);
+        }
+    }
+
+    fn end(&self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// A plain table; columns whose title begins with `#` hold numbers and are aligned to the right.
+pub(crate) fn table<const N: usize>(titles: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(titles.map(|title| {
+        let cell = Cell::new(title.trim_start_matches('#'));
+        if title.starts_with('#') { cell.set_alignment(CellAlignment::Right) } else { cell }
+    }));
+    for row in rows {
+        table.add_row(row);
+    }
+    for (at, title) in titles.iter().enumerate() {
+        if let Some(column) = table.column_mut(at) {
+            column.set_padding((if at == 0 { 2 } else { 1 }, 1));
+            if title.starts_with('#') {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+    }
+    table.trim_fmt()
+}
+
+/// A number with thousands separated, as people read it.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A size in bytes, as people read it.
+pub(crate) fn bytes(count: u64) -> String {
+    indicatif::HumanBytes(count).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_separated() {
+        assert_eq!(thousands(0), "0");
+        assert_eq!(thousands(999), "999");
+        assert_eq!(thousands(1_000), "1,000");
+        assert_eq!(thousands(4_838_244), "4,838,244");
+    }
+}

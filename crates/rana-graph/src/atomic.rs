@@ -1,0 +1,51 @@
+//! Files that appear whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+/// Writes a file under a temporary name beside its own, syncs it, and renames it into place.
+///
+/// If `write` or the disk fails, the temporary file is removed and what stood at `path` stays.
+///
+/// ```
+/// # let dir = tempfile::tempdir()?;
+/// use std::io::Write;
+/// let path = dir.path().join("answers.tsv");
+/// rana_graph::write_file_atomically(&path, |out| writeln!(out, "paris\tcapital_of\tfrance"))?;
+/// assert!(path.exists());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// What `write` or the operating system reports.
+pub fn write_file_atomically<E: From<io::Error>>(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
+) -> Result<(), E> {
+    let temporary = beside(path);
+    let outcome = write_and_rename(path, &temporary, write);
+    if outcome.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    outcome
+}
+
+fn write_and_rename<E: From<io::Error>>(
+    path: &Path,
+    temporary: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut out = BufWriter::with_capacity(256 * 1024, File::create(temporary)?);
+    write(&mut out)?;
+    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+    fs::rename(temporary, path)?;
+    Ok(())
+}
+
+/// A name for something unfinished, beside the place it is meant for.
+pub(crate) fn beside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    name.into()
+}

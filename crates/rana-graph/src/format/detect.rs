@@ -1,0 +1,112 @@
+//! Telling a format from the name and the first bytes of a file.
+
+use super::{Format, FormatError, OpenSource};
+
+/// The format of a file. What the content shows without doubt wins; a name that contradicts it
+/// is an error rather than a guess.
+pub(crate) fn detect(source: &OpenSource<'_>) -> Result<Format, FormatError> {
+    let named = from_name(source.plain_name());
+    let looks = from_content(&source.sample);
+    match (named, looks) {
+        (Some(named), Some(looks)) if !compatible(named, looks) => Err(FormatError::NotAsNamed {
+            file: source.name.clone(),
+            named: named.title(),
+            looks: looks.title(),
+            option: looks.name(),
+        }),
+        (Some(Format::Parquet), None) => Err(FormatError::Unrecognised {
+            file: source.name.clone(),
+            problem:
+                "named like Parquet, but it does not begin as a Parquet file does. Fetch it again, or say \
+                      --format if it is something else"
+                    .to_owned(),
+        }),
+        (Some(named), _) => Ok(named),
+        (None, Some(looks)) => Ok(looks),
+        (None, None) => Ok(Format::Delimited),
+    }
+}
+
+/// A name may be more specific than what the content shows: N-Triples is also Turtle, and so on.
+fn compatible(named: Format, looks: Format) -> bool {
+    let rdf_text =
+        |format| matches!(format, Format::NTriples | Format::NQuads | Format::Turtle | Format::TriG);
+    named == looks || (rdf_text(named) && rdf_text(looks))
+}
+
+fn from_name(name: &str) -> Option<Format> {
+    let (_, ending) = name.rsplit_once('.')?;
+    match ending.to_ascii_lowercase().as_str() {
+        "tsv" | "csv" | "tab" => Some(Format::Delimited),
+        "nt" => Some(Format::NTriples),
+        "nq" => Some(Format::NQuads),
+        "ttl" | "n3" => Some(Format::Turtle),
+        "trig" => Some(Format::TriG),
+        "rdf" | "owl" | "xml" => Some(Format::RdfXml),
+        "parquet" | "pq" => Some(Format::Parquet),
+        _ => None,
+    }
+}
+
+/// What the first bytes show without doubt.
+fn from_content(sample: &[u8]) -> Option<Format> {
+    if sample.starts_with(b"PAR1") {
+        return Some(Format::Parquet);
+    }
+    let text = String::from_utf8_lossy(sample);
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let lower = text.get(..64.min(text.len())).unwrap_or(text).to_ascii_lowercase();
+    if lower.starts_with("<?xml") || lower.starts_with("<rdf:rdf") {
+        return Some(Format::RdfXml);
+    }
+    if ["@prefix", "@base", "prefix ", "base <"].iter().any(|word| lower.starts_with(word)) {
+        return Some(if text.contains('{') { Format::TriG } else { Format::Turtle });
+    }
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'))?;
+    from_statement(line)
+}
+
+/// Whether a line is a whole N-Triples or N-Quads statement.
+fn from_statement(line: &str) -> Option<Format> {
+    let line = line.strip_suffix('.')?.trim_end();
+    let subject_ends =
+        if line.starts_with('<') { line.find('>')? } else { line.strip_prefix("_:").and(line.find(' '))? };
+    let rest = line[subject_ends + 1..].trim_start();
+    let predicate_ends = rest.starts_with('<').then(|| rest.find('>')).flatten()?;
+    let rest = rest[predicate_ends + 1..].trim();
+    let object_ends = match rest.chars().next()? {
+        '<' => rest.find('>')? + 1,
+        // Behind the closing quote there may be a language (no space in it) or a datatype.
+        '"' => {
+            let quote = rest.rfind('"')? + 1;
+            quote + rest[quote..].find(' ').unwrap_or(rest.len() - quote)
+        }
+        _ => rest.find(' ').unwrap_or(rest.len()),
+    };
+    Some(if rest[object_ends..].trim().is_empty() { Format::NTriples } else { Format::NQuads })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_tells_the_format() {
+        for (text, format) in [
+            ("<a:x> <a:p> <a:y> .\n", Some(Format::NTriples)),
+            ("# a comment\n_:x <a:p> \"y\" .\n", Some(Format::NTriples)),
+            ("<a:x> <a:p> <a:y> <a:g> .\n", Some(Format::NQuads)),
+            ("<a:x> <a:p> \"a b\"@en <a:g> .\n", Some(Format::NQuads)),
+            ("<a:x> <a:p> \"1\"^^<a:int> .\n", Some(Format::NTriples)),
+            ("@prefix a: <a:> .\na:x a:p a:y .\n", Some(Format::Turtle)),
+            ("PREFIX a: <a:>\na:g { a:x a:p a:y }\n", Some(Format::TriG)),
+            ("<?xml version=\"1.0\"?>", Some(Format::RdfXml)),
+            ("PAR1....", Some(Format::Parquet)),
+            ("paris\tcapital_of\tfrance\n", None),
+            ("Q1,P31,Q5\n", None),
+            ("", None),
+        ] {
+            assert_eq!(from_content(text.as_bytes()), format, "{text}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Writing graphs in outside formats.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use oxrdf::{LiteralRef, TripleRef, vocab::rdfs};
+use oxrdfio::{RdfFormat, RdfSerializer};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::data_type::{ByteArray, ByteArrayType};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+
+use super::{rdf, release};
+use crate::atomic::beside;
+use crate::graph::Graph;
+use crate::id::{Fact, RelationId};
+use crate::store::hint;
+use crate::tasks::TaskSet;
+
+/// What can go wrong between a graph and an outside file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// The operating system refused.
+    #[error("could not write: {0}{advice}", advice = hint(.0))]
+    Io(#[from] io::Error),
+    /// A name cannot be written in this format.
+    #[error(
+        "the name {name:?} holds a tab or a line break, which tab-separated text cannot. Export as ntriples or parquet"
+    )]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// The target of a release export is not free.
+    #[error("{0} exists already and is left alone. Choose another --out, or remove it first")]
+    Occupied(String),
+    /// The Parquet library refused.
+    #[error("could not write Parquet: {0}")]
+    Parquet(#[from] ParquetError),
+}
+
+/// A format facts can be written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FactFormat {
+    /// `head⇥relation⇥tail`, one fact a line, no header.
+    Tsv,
+    /// RDF N-Triples, with `rdfs:label` for what has a label.
+    NTriples,
+    /// Parquet with the columns `head`, `relation` and `tail`.
+    Parquet,
+}
+
+impl FromStr for FactFormat {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "tsv" => Ok(Self::Tsv),
+            "nt" | "ntriples" => Ok(Self::NTriples),
+            "parquet" => Ok(Self::Parquet),
+            _ => Err(format!("`{text}` is no format for facts; say tsv, ntriples or parquet")),
+        }
+    }
+}
+
+/// Writes facts of a graph in their order.
+///
+/// # Errors
+/// If the writer fails or a name cannot be written in the format.
+pub fn export_facts<W: Write + Send>(
+    graph: &Graph,
+    facts: &[Fact],
+    format: FactFormat,
+    out: W,
+) -> Result<(), ExportError> {
+    match format {
+        FactFormat::Tsv => write_tsv(graph, facts, out),
+        FactFormat::NTriples => write_ntriples(graph, facts, out),
+        FactFormat::Parquet => write_parquet(graph, facts, out),
+    }
+}
+
+fn write_tsv(graph: &Graph, facts: &[Fact], mut out: impl Write) -> Result<(), ExportError> {
+    refuse_breaking_names(graph)?;
+    for fact in facts {
+        let [head, relation, tail] = names(graph, *fact);
+        writeln!(out, "{head}\t{relation}\t{tail}")?;
+    }
+    Ok(out.flush()?)
+}
+
+fn write_ntriples(graph: &Graph, facts: &[Fact], out: impl Write) -> Result<(), ExportError> {
+    let mut writer = RdfSerializer::from_format(RdfFormat::NTriples).for_writer(out);
+    for fact in facts {
+        let [head, relation, tail] = names(graph, *fact);
+        let (subject, predicate, object) = (rdf::subject(head), rdf::iri(relation), rdf::term(tail));
+        writer.serialize_triple(TripleRef::new(&subject, &predicate, &object))?;
+    }
+    let labelled = graph.entities().filter_map(|e| Some((graph.entity_name(e), graph.entity_label(e)?)));
+    let relations = (0..graph.named_relation_count() as u32).map(RelationId::forward);
+    let labelled =
+        labelled.chain(relations.filter_map(|r| Some((graph.relation_name(r), graph.relation_label(r)?))));
+    for (name, label) in labelled {
+        writer.serialize_triple(TripleRef::new(
+            &rdf::subject(name),
+            rdfs::LABEL,
+            LiteralRef::new_simple_literal(label),
+        ))?;
+    }
+    writer.finish()?.flush()?;
+    Ok(())
+}
+
+fn write_parquet(graph: &Graph, facts: &[Fact], out: impl Write + Send) -> Result<(), ExportError> {
+    const ROWS_PER_GROUP: usize = 1 << 20;
+    let schema = parse_message_type(
+        "message facts { required binary head (UTF8); required binary relation (UTF8); required binary tail (UTF8); }",
+    )?;
+    let properties =
+        WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?)).build();
+    let mut writer = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))?;
+    for chunk in facts.chunks(ROWS_PER_GROUP) {
+        let mut group = writer.next_row_group()?;
+        let mut part = 0;
+        while let Some(mut column) = group.next_column()? {
+            let values: Vec<ByteArray> =
+                chunk.iter().map(|fact| ByteArray::from(names(graph, *fact)[part])).collect();
+            column.typed::<ByteArrayType>().write_batch(&values, None, None)?;
+            column.close()?;
+            part += 1;
+        }
+        group.close()?;
+    }
+    writer.close()?;
+    Ok(())
+}
+
+fn names(graph: &Graph, fact: Fact) -> [&str; 3] {
+    [graph.entity_name(fact.head), graph.relation_name(fact.relation), graph.entity_name(fact.tail)]
+}
+
+/// Tab-separated text has no way to write a tab or a line break inside a name.
+fn refuse_breaking_names(graph: &Graph) -> Result<(), ExportError> {
+    let mut names = graph.entity_names().iter().chain(graph.relation_names().iter());
+    match names.find(|name| name.contains(['\t', '\n', '\r'])) {
+        Some(name) => Err(ExportError::Name { name: name.to_owned() }),
+        None => Ok(()),
+    }
+}
+
+/// Writes a graph and its tasks as a NELL-One release directory, which appears whole or not at all.
+///
+/// # Errors
+/// If the directory exists already and is not empty, the disk refuses, or a name cannot be written.
+pub fn export_release(directory: &Path, graph: &Graph, tasks: &TaskSet) -> Result<(), ExportError> {
+    refuse_breaking_names(graph)?;
+    let is_free = match std::fs::read_dir(directory) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
+    if !is_free {
+        return Err(ExportError::Occupied(directory.display().to_string()));
+    }
+    let temporary = beside(directory);
+    let outcome = release::write_release(&temporary, graph, tasks)
+        .and_then(|()| std::fs::rename(&temporary, directory));
+    if outcome.is_err() {
+        let _ = std::fs::remove_dir_all(&temporary);
+    }
+    Ok(outcome?)
+}

@@ -1,0 +1,178 @@
+//! Outside formats: how they are told apart, and the readers and writers of each.
+
+mod columns;
+mod delimited;
+mod detect;
+mod error;
+mod export;
+mod parquet;
+mod rdf;
+mod release;
+mod source;
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+pub use columns::{Column, Columns, Role};
+pub use delimited::{DelimitedOptions, Header};
+pub use error::{FormatError, Place};
+pub use export::{ExportError, FactFormat, export_facts, export_release};
+pub use source::Source;
+
+pub(crate) use detect::detect;
+pub(crate) use release::{is_release, read_release};
+pub(crate) use source::OpenSource;
+
+/// An outside format that can be imported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// Delimited text: TSV, CSV, or any other delimiter.
+    Delimited,
+    /// RDF N-Triples.
+    #[serde(rename = "ntriples")]
+    NTriples,
+    /// RDF N-Quads; the graphs are merged.
+    #[serde(rename = "nquads")]
+    NQuads,
+    /// RDF Turtle.
+    Turtle,
+    /// RDF TriG; the graphs are merged.
+    #[serde(rename = "trig")]
+    TriG,
+    /// RDF/XML.
+    #[serde(rename = "rdfxml")]
+    RdfXml,
+    /// Apache Parquet.
+    Parquet,
+    /// The directory layout of the NELL-One and Wiki-One releases.
+    #[serde(rename = "nell-one")]
+    Release,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Self; 8] = [
+        Self::Delimited,
+        Self::NTriples,
+        Self::NQuads,
+        Self::Turtle,
+        Self::TriG,
+        Self::RdfXml,
+        Self::Parquet,
+        Self::Release,
+    ];
+
+    /// The name on the command line and in the manifest.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Delimited => "delimited",
+            Self::NTriples => "ntriples",
+            Self::NQuads => "nquads",
+            Self::Turtle => "turtle",
+            Self::TriG => "trig",
+            Self::RdfXml => "rdfxml",
+            Self::Parquet => "parquet",
+            Self::Release => "nell-one",
+        }
+    }
+
+    /// The name in a sentence.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Delimited => "delimited text",
+            Self::NTriples => "N-Triples",
+            Self::NQuads => "N-Quads",
+            Self::Turtle => "Turtle",
+            Self::TriG => "TriG",
+            Self::RdfXml => "RDF/XML",
+            Self::Parquet => "Parquet",
+            Self::Release => "a NELL-One release directory",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "tsv" | "csv" | "delimited" | "txt" => Ok(Self::Delimited),
+            "nt" | "ntriples" => Ok(Self::NTriples),
+            "nq" | "nquads" => Ok(Self::NQuads),
+            "ttl" | "turtle" => Ok(Self::Turtle),
+            "trig" => Ok(Self::TriG),
+            "rdf" | "rdfxml" | "xml" => Ok(Self::RdfXml),
+            "parquet" => Ok(Self::Parquet),
+            "nell-one" | "wiki-one" | "release" => Ok(Self::Release),
+            _ => Err(format!("`{text}` is no format; say {}", Self::ALL.map(Self::name).join(", "))),
+        }
+    }
+}
+
+/// One thing a reader found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Statement<'a> {
+    /// Two entities joined by a relation.
+    Fact { head: &'a str, relation: &'a str, tail: &'a str },
+    /// An entity joined with a literal value.
+    Literal { head: &'a str, relation: &'a str, literal: Literal<'a> },
+}
+
+/// A literal value, as RDF has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Literal<'a> {
+    pub(crate) value: &'a str,
+    pub(crate) language: Option<&'a str>,
+    /// The literal in N-Triples syntax: its name if literals are kept as entities.
+    pub(crate) name: &'a str,
+}
+
+/// Whoever takes what a reader finds.
+pub(crate) trait Sink {
+    /// Takes one statement; `line` is where it stands, if the reader knows.
+    fn statement(&mut self, statement: Statement<'_>, line: Option<u64>) -> Result<(), FormatError>;
+    /// Hears of malformed content: gives the error back to stop, or `Ok` to skip it and go on.
+    fn malformed(&mut self, error: FormatError) -> Result<(), FormatError>;
+}
+
+/// Settings of the readers, where a format has any.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadOptions<'a> {
+    pub(crate) delimited: &'a DelimitedOptions,
+    /// Position of this file among the inputs, to keep blank nodes of different files apart.
+    pub(crate) number: usize,
+    pub(crate) lenient: bool,
+}
+
+/// Reads one file of facts in a known format into a sink.
+pub(crate) fn read_facts(
+    format: Format,
+    source: &mut OpenSource<'_>,
+    options: &ReadOptions<'_>,
+    sink: &mut dyn Sink,
+) -> Result<(), FormatError> {
+    match format {
+        Format::Delimited => delimited::read(source, options.delimited, sink),
+        Format::NTriples => rdf::read(source, oxrdfio::RdfFormat::NTriples, options, sink),
+        Format::NQuads => rdf::read(source, oxrdfio::RdfFormat::NQuads, options, sink),
+        Format::Turtle => rdf::read(source, oxrdfio::RdfFormat::Turtle, options, sink),
+        Format::TriG => rdf::read(source, oxrdfio::RdfFormat::TriG, options, sink),
+        Format::RdfXml => rdf::read(source, oxrdfio::RdfFormat::RdfXml, options, sink),
+        Format::Parquet => parquet::read(source, &options.delimited.columns, sink),
+        Format::Release => Err(FormatError::Release {
+            file: source.name.clone(),
+            problem: "a NELL-One release is a directory; give the directory, not a file of it".to_owned(),
+        }),
+    }
+}

@@ -1,0 +1,214 @@
+//! Parquet: three named columns of strings or integers.
+
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bytes::Bytes;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::DataType;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+
+use super::{Columns, FormatError, OpenSource, Place, Sink, Statement};
+
+/// Rows read from a column at a time.
+const BATCH: usize = 16 * 1024;
+
+pub(super) fn read(
+    source: &mut OpenSource<'_>,
+    columns: &Columns,
+    sink: &mut dyn Sink,
+) -> Result<(), FormatError> {
+    let name = source.name.clone();
+    // The file's index stands at its end. A plain file can be opened by name; what comes through a
+    // pipe or a decompressor has to be held in memory.
+    match File::open(&name) {
+        Ok(file) if source.compression.is_none() => read_chunks(&name, file, columns, sink),
+        _ => read_chunks(&name, Bytes::from(source.read_all()?), columns, sink),
+    }
+}
+
+fn read_chunks<R: ChunkReader + 'static>(
+    name: &str,
+    chunks: R,
+    columns: &Columns,
+    sink: &mut dyn Sink,
+) -> Result<(), FormatError> {
+    let reader = guarded(name, || SerializedFileReader::new(chunks))?;
+    let schema = reader.metadata().file_metadata().schema_descr();
+    let titles: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
+    let positions = columns.resolve_header(name, &titles)?;
+    let mut row = 0u64;
+    for group in 0..reader.num_row_groups() {
+        let group = guarded(name, || reader.get_row_group(group))?;
+        let rows = usize::try_from(group.metadata().num_rows())
+            .map_err(|_| damaged(name, "a negative number of rows"))?;
+        let mut parts = Vec::with_capacity(3);
+        for position in positions {
+            let depth = schema.column(position).max_def_level();
+            if schema.column(position).max_rep_level() > 0 {
+                return Err(FormatError::Columns {
+                    file: name.to_owned(),
+                    problem: format!(
+                        "column `{}` holds lists, expected strings or integers",
+                        titles[position]
+                    ),
+                });
+            }
+            let reader = guarded(name, || group.get_column_reader(position))?;
+            parts.push(ColumnNames::new(name, &titles[position], reader, depth)?);
+        }
+        let mut left = rows;
+        while left > 0 {
+            let wanted = left.min(BATCH);
+            for part in &mut parts {
+                part.fill(name, wanted)?;
+            }
+            for at in 0..wanted {
+                row += 1;
+                hand_over(
+                    name,
+                    row,
+                    &positions,
+                    &titles,
+                    [&parts[0], &parts[1], &parts[2]].map(|p| p.name(at)),
+                    sink,
+                )?;
+            }
+            left -= wanted;
+        }
+    }
+    if row == 0 {
+        return Err(FormatError::Empty {
+            file: name.to_owned(),
+            expected: "rows of head, relation and tail",
+        });
+    }
+    Ok(())
+}
+
+fn hand_over(
+    file: &str,
+    row: u64,
+    positions: &[usize; 3],
+    titles: &[String],
+    parts: [Option<&[u8]>; 3],
+    sink: &mut dyn Sink,
+) -> Result<(), FormatError> {
+    let mut names = [""; 3];
+    for (at, part) in parts.iter().enumerate() {
+        let problem = match part.map(std::str::from_utf8) {
+            Some(Ok("")) => "is empty, expected a name",
+            Some(Ok(text)) => {
+                names[at] = text;
+                continue;
+            }
+            Some(Err(_)) => "is not UTF-8",
+            None => "is null, expected a name",
+        };
+        let place = Place { file: file.to_owned(), line: Some(row), column: Some(positions[at] as u64 + 1) };
+        return sink.malformed(FormatError::malformed(
+            place,
+            format!("row {row}: column `{}` {problem}", titles[positions[at]]),
+        ));
+    }
+    sink.statement(Statement::Fact { head: names[0], relation: names[1], tail: names[2] }, Some(row))
+}
+
+/// A batch of one column as names.
+struct ColumnNames {
+    reader: ColumnReader,
+    /// The definition level of a value that is there; zero where the column has no nulls.
+    depth: i16,
+    levels: Vec<i16>,
+    names: Vec<Option<Vec<u8>>>,
+}
+
+impl ColumnNames {
+    fn new(file: &str, title: &str, reader: ColumnReader, depth: i16) -> Result<Self, FormatError> {
+        let supported = matches!(
+            reader,
+            ColumnReader::ByteArrayColumnReader(_)
+                | ColumnReader::Int32ColumnReader(_)
+                | ColumnReader::Int64ColumnReader(_)
+        );
+        if !supported {
+            return Err(FormatError::Columns {
+                file: file.to_owned(),
+                problem: format!("column `{title}` holds neither strings nor integers"),
+            });
+        }
+        Ok(Self { reader, depth, levels: Vec::new(), names: Vec::new() })
+    }
+
+    fn name(&self, at: usize) -> Option<&[u8]> {
+        self.names[at].as_deref()
+    }
+
+    /// Reads the next `wanted` rows.
+    fn fill(&mut self, file: &str, wanted: usize) -> Result<(), FormatError> {
+        let Self { reader, depth, levels, names } = self;
+        names.clear();
+        guarded(file, || match reader {
+            ColumnReader::ByteArrayColumnReader(reader) => {
+                fill_from(reader, wanted, *depth, levels, names, |value| value.data().to_vec())
+            }
+            ColumnReader::Int32ColumnReader(reader) => {
+                fill_from(reader, wanted, *depth, levels, names, |value| value.to_string().into_bytes())
+            }
+            ColumnReader::Int64ColumnReader(reader) => {
+                fill_from(reader, wanted, *depth, levels, names, |value| value.to_string().into_bytes())
+            }
+            // Refused at construction.
+            _ => Ok(()),
+        })?;
+        if names.len() != wanted {
+            return Err(damaged(file, "a column ends before the others"));
+        }
+        Ok(())
+    }
+}
+
+fn fill_from<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    wanted: usize,
+    depth: i16,
+    levels: &mut Vec<i16>,
+    names: &mut Vec<Option<Vec<u8>>>,
+    name: impl Fn(&T::T) -> Vec<u8>,
+) -> Result<(), ParquetError> {
+    while names.len() < wanted {
+        let mut values: Vec<T::T> = Vec::new();
+        levels.clear();
+        let (records, _, _) = reader.read_records(
+            wanted - names.len(),
+            (depth > 0).then_some(&mut *levels),
+            None,
+            &mut values,
+        )?;
+        if records == 0 {
+            break;
+        }
+        let mut values = values.iter().map(&name);
+        if depth > 0 {
+            names.extend(levels.iter().map(|&level| if level == depth { values.next() } else { None }));
+        } else {
+            names.extend(values.map(Some));
+        }
+    }
+    Ok(())
+}
+
+/// Runs a step of the Parquet library, whose decoders may panic on damaged pages, and turns both
+/// its errors and its panics into ours.
+fn guarded<T>(file: &str, step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, FormatError> {
+    match catch_unwind(AssertUnwindSafe(step)) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(damaged(file, &error.to_string())),
+        Err(_) => Err(damaged(file, "its pages cannot be decoded")),
+    }
+}
+
+fn damaged(file: &str, problem: &str) -> FormatError {
+    FormatError::malformed(Place::file(file), format!("the Parquet data is cut short or damaged ({problem})"))
+}

@@ -1,0 +1,199 @@
+//! RDF: N-Triples, N-Quads, Turtle, TriG and RDF/XML through `oxrdfio`.
+
+use std::io;
+
+use oxrdf::{NamedOrBlankNode, Quad, Term};
+use oxrdfio::{RdfFormat, RdfParseError, RdfParser};
+
+use super::{FormatError, Literal, OpenSource, Place, ReadOptions, Sink, Statement};
+
+/// Names that are no IRI are exported behind this prefix, percent-encoded, and read back as they were.
+const NAME_PREFIX: &str = "urn:rana:name:";
+
+/// Relative IRIs of a file without a base are resolved against this one.
+const BASE: &str = "urn:rana:base:/";
+
+pub(super) fn read(
+    source: &mut OpenSource<'_>,
+    format: RdfFormat,
+    options: &ReadOptions<'_>,
+    sink: &mut dyn Sink,
+) -> Result<(), FormatError> {
+    let name = source.name.clone();
+    let compression = source.compression;
+    if source.sample.iter().all(u8::is_ascii_whitespace) {
+        return Err(FormatError::Empty { file: name, expected: "RDF statements" });
+    }
+    let mut parser = RdfParser::from_format(format);
+    if let Ok(with_base) = parser.clone().with_base_iri(BASE) {
+        parser = with_base;
+    }
+    if options.lenient {
+        parser = parser.lenient();
+    }
+    let mut names = TermNames { number: options.number, ..TermNames::default() };
+    for quad in parser.for_reader(&mut source.content) {
+        match quad {
+            Ok(quad) => names.hand_over(&quad, sink)?,
+            Err(RdfParseError::Io(source)) if !is_bad_text(&source) => {
+                return Err(super::source::read_error(&name, compression, source));
+            }
+            Err(error) => sink.malformed(syntax_error(&name, &error))?,
+        }
+    }
+    Ok(())
+}
+
+/// XML that is not UTF-8 reaches us as an error of reading.
+fn is_bad_text(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::InvalidData
+        && error.get_ref().is_some_and(|inner| inner.is::<std::str::Utf8Error>())
+}
+
+fn syntax_error(name: &str, error: &RdfParseError) -> FormatError {
+    let place = match error {
+        RdfParseError::Syntax(syntax) => syntax.location().map_or_else(
+            || Place::file(name),
+            |range| Place::at(name, range.start.line + 1, range.start.column + 1),
+        ),
+        RdfParseError::Io(_) => Place::file(name),
+    };
+    FormatError::malformed(place, error.to_string())
+}
+
+/// Turns RDF terms into names; its buffers are used again for every statement.
+#[derive(Default)]
+struct TermNames {
+    number: usize,
+    head: String,
+    relation: String,
+    tail: String,
+}
+
+impl TermNames {
+    fn hand_over(&mut self, quad: &Quad, sink: &mut dyn Sink) -> Result<(), FormatError> {
+        let Self { number, head, relation, tail } = self;
+        match &quad.subject {
+            NamedOrBlankNode::NamedNode(node) => iri_name(head, node.as_str()),
+            NamedOrBlankNode::BlankNode(node) => blank_name(head, *number, node.as_str()),
+        }
+        iri_name(relation, quad.predicate.as_str());
+        match &quad.object {
+            Term::NamedNode(node) => iri_name(tail, node.as_str()),
+            Term::BlankNode(node) => blank_name(tail, *number, node.as_str()),
+            Term::Literal(literal) => {
+                tail.clear();
+                tail.push_str(&literal.to_string());
+                let literal = Literal { value: literal.value(), language: literal.language(), name: tail };
+                return sink.statement(Statement::Literal { head, relation, literal }, None);
+            }
+        }
+        sink.statement(Statement::Fact { head, relation, tail }, None)
+    }
+}
+
+fn iri_name(name: &mut String, iri: &str) {
+    name.clear();
+    match iri.strip_prefix(NAME_PREFIX).and_then(percent_decode) {
+        Some(decoded) => name.push_str(&decoded),
+        None => name.push_str(iri),
+    }
+}
+
+/// Blank nodes belong to their file: from the second file on, its number keeps them apart.
+fn blank_name(name: &mut String, number: usize, label: &str) {
+    use std::fmt::Write;
+    name.clear();
+    let written =
+        if number == 0 { write!(name, "_:{label}") } else { write!(name, "_:f{}.{label}", number + 1) };
+    debug_assert!(written.is_ok(), "writing to a string cannot fail");
+}
+
+/// The RDF term a name stands for when facts are exported.
+pub(super) fn term(name: &str) -> Term {
+    if let Some(node) = blank_node(name) {
+        return node.into();
+    }
+    if name.starts_with('"')
+        && let Ok(term @ Term::Literal(_)) = name.parse::<Term>()
+    {
+        return term;
+    }
+    iri(name).into()
+}
+
+/// The RDF subject a name stands for when facts are exported.
+pub(super) fn subject(name: &str) -> NamedOrBlankNode {
+    match blank_node(name) {
+        Some(node) => node.into(),
+        None => iri(name).into(),
+    }
+}
+
+fn blank_node(name: &str) -> Option<oxrdf::BlankNode> {
+    name.strip_prefix("_:").and_then(|label| oxrdf::BlankNode::new(label).ok())
+}
+
+/// The IRI a name stands for: itself if it is one, else the name behind [`NAME_PREFIX`].
+pub(super) fn iri(name: &str) -> oxrdf::NamedNode {
+    match oxrdf::NamedNode::new(name) {
+        // A name that itself begins with the prefix must be encoded, or it would be decoded on the way back.
+        Ok(node) if !name.starts_with(NAME_PREFIX) => node,
+        _ => oxrdf::NamedNode::new_unchecked(format!("{NAME_PREFIX}{}", percent_encode(name))),
+    }
+}
+
+fn percent_encode(name: &str) -> String {
+    use std::fmt::Write;
+    let mut encoded = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(byte as char);
+        } else {
+            let written = write!(encoded, "%{byte:02X}");
+            debug_assert!(written.is_ok(), "writing to a string cannot fail");
+        }
+    }
+    encoded
+}
+
+fn percent_decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        if byte == b'%' {
+            let digits = std::str::from_utf8(after.get(..2)?).ok()?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = &after[2..];
+        } else {
+            bytes.push(byte);
+            rest = after;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_name_survives_as_an_iri(name in ".{1,20}") {
+            let node = iri(&name);
+            prop_assert!(oxrdf::NamedNode::new(node.as_str()).is_ok(), "{} is no IRI", node);
+            let mut back = String::new();
+            iri_name(&mut back, node.as_str());
+            prop_assert_eq!(back, name);
+        }
+    }
+
+    #[test]
+    fn a_name_that_looks_encoded_is_encoded_again() {
+        let name = "urn:rana:name:a%20b";
+        let mut back = String::new();
+        iri_name(&mut back, iri(name).as_str());
+        assert_eq!(back, name);
+    }
+}

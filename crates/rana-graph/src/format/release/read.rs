@@ -1,0 +1,423 @@
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+
+use serde::de::IgnoredAny;
+
+use super::json::{Text, for_each_entry};
+use super::{
+    CANDIDATES, ENTITY_IDS, ENTITY_TEXT, FILTER, INVERSE_SUFFIX, PATH_GRAPH, RELATION_IDS, RELATION_TEXT,
+    tasks_file, type_in_name,
+};
+use crate::format::{
+    DelimitedOptions, FormatError, Header, OpenSource, Place, Sink, Source, Statement, delimited,
+};
+use crate::graph::{Duplicates, Graph, GraphBuilder, LabelRank};
+use crate::id::{EntityId, Pair, RelationId};
+use crate::progress::Progress;
+use crate::store::Input;
+use crate::tasks::{Split, TaskSet, TaskSetBuilder};
+
+/// What a release directory holds.
+pub(crate) struct Release {
+    pub(crate) graph: Graph,
+    pub(crate) tasks: TaskSet,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) facts_read: u64,
+    pub(crate) duplicates: u64,
+    pub(crate) self_loops: u64,
+}
+
+/// Reads a release directory; `malformed` decides whether a bad entry stops or is skipped.
+pub(crate) fn read_release(
+    directory: &Path,
+    duplicates: Duplicates,
+    progress: &dyn Progress,
+    malformed: &mut dyn FnMut(FormatError) -> Result<(), FormatError>,
+) -> Result<Release, FormatError> {
+    let mut files = Files { directory, progress, inputs: Vec::new() };
+    let mut builder = GraphBuilder::new(duplicates);
+    let vocabulary = Vocabulary {
+        entities: read_entity_ids(&mut files, &mut builder)?,
+        relations: read_relation_ids(&mut files, &mut builder)?,
+    };
+    let facts_read = read_path_graph(&mut files, &mut builder, vocabulary, malformed)?;
+    read_labels(&mut files, ENTITY_TEXT, &mut builder, malformed)?;
+    read_labels(&mut files, RELATION_TEXT, &mut builder, malformed)?;
+    for entity in 0..builder.entity_count() as u32 {
+        let name = builder.entity_name(EntityId(entity)).to_owned();
+        if let Some(type_name) = type_in_name(&name) {
+            builder.add_type(EntityId(entity), type_name);
+        }
+    }
+
+    let task_files = read_task_files(&mut files)?;
+    let candidates = files.json(CANDIDATES)?;
+    name_task_relations(&task_files, candidates.as_ref(), &mut builder)?;
+    let (duplicates, self_loops) = (builder.duplicate_count(), builder.self_loop_count());
+    let graph = builder.finish();
+    let mut tasks = TaskSetBuilder::default();
+    for (split, file) in &task_files {
+        read_tasks(file, *split, &graph, &mut tasks, malformed)?;
+    }
+    if let Some(file) = &candidates {
+        read_candidates(file, &graph, &mut tasks, malformed)?;
+    }
+    match files.json(FILTER)? {
+        Some(file) => read_filter(&file, &graph, &mut tasks, malformed)?,
+        None => tasks.filter_from_tasks(),
+    }
+    Ok(Release { graph, tasks: tasks.finish(), inputs: files.inputs, facts_read, duplicates, self_loops })
+}
+
+/// The files of the directory, each noted among the inputs when it is read.
+struct Files<'a> {
+    directory: &'a Path,
+    progress: &'a dyn Progress,
+    inputs: Vec<Input>,
+}
+
+/// A JSON file in memory.
+struct Json {
+    name: String,
+    bytes: Vec<u8>,
+}
+
+impl Files<'_> {
+    fn source(&self, file: &str) -> Option<Source> {
+        let path = self.directory.join(file);
+        path.is_file().then_some(Source::Path(path))
+    }
+
+    /// Reads a file by `read`, if it is there.
+    fn read<T>(
+        &mut self,
+        file: &str,
+        read: impl FnOnce(&mut OpenSource<'_>) -> Result<T, FormatError>,
+    ) -> Result<Option<T>, FormatError> {
+        let Some(source) = self.source(file) else { return Ok(None) };
+        let mut open = source.open(self.progress)?;
+        let value = read(&mut open)?;
+        let (bytes, sha256) = open.finish()?;
+        self.inputs.push(Input { name: file.to_owned(), format: "nell-one".to_owned(), bytes, sha256 });
+        Ok(Some(value))
+    }
+
+    fn json(&mut self, file: &str) -> Result<Option<Json>, FormatError> {
+        self.read(file, |open| Ok(Json { name: open.name.clone(), bytes: open.read_all()? }))
+    }
+}
+
+/// Which vocabularies were given, so that a name outside them is an error.
+#[derive(Clone, Copy)]
+struct Vocabulary {
+    entities: bool,
+    relations: bool,
+}
+
+/// Interns the entities in the order of `ent2ids`, if there is one.
+fn read_entity_ids(files: &mut Files<'_>, builder: &mut GraphBuilder) -> Result<bool, FormatError> {
+    let Some(names) = read_ids(files, ENTITY_IDS)? else { return Ok(false) };
+    for name in names {
+        builder.intern_entity(&name);
+    }
+    Ok(true)
+}
+
+/// Interns the relations in the order of `relation2ids`, if there is one, and notes its rows.
+fn read_relation_ids(files: &mut Files<'_>, builder: &mut GraphBuilder) -> Result<bool, FormatError> {
+    let Some(names) = read_ids(files, RELATION_IDS)? else { return Ok(false) };
+    let known: std::collections::HashSet<&str> = names.iter().map(String::as_str).collect();
+    // `x_inv` is the inverse of `x` only where there is an `x`.
+    let base =
+        |name: &str| name.strip_suffix(INVERSE_SUFFIX).filter(|base| known.contains(base)).map(str::to_owned);
+    for name in names.iter().filter(|name| base(name).is_none()) {
+        builder.intern_relation(name);
+    }
+    let rows = names
+        .iter()
+        .map(|name| match base(name) {
+            Some(base) => builder.intern_relation(&base).inverse(),
+            None => builder.intern_relation(name),
+        })
+        .collect();
+    builder.set_release_rows(rows);
+    Ok(true)
+}
+
+/// The names of a JSON object name → row, in the order of the rows.
+fn read_ids(files: &mut Files<'_>, file: &str) -> Result<Option<Vec<String>>, FormatError> {
+    let Some(json) = files.json(file)? else { return Ok(None) };
+    let mut rows: Vec<(u64, String)> = Vec::new();
+    for_each_entry(&json.name, &json.bytes, |name, row: u64| {
+        rows.push((row, name.to_owned()));
+        Ok(())
+    })?;
+    rows.sort_unstable();
+    for (expected, (row, name)) in rows.iter().enumerate() {
+        if *row != expected as u64 {
+            return Err(FormatError::Release {
+                file: json.name,
+                problem: format!(
+                    "row numbers must be 0, 1, 2, … without gaps or repeats; expected {expected}, found {row} for `{name}`"
+                ),
+            });
+        }
+    }
+    Ok(Some(rows.into_iter().map(|(_, name)| name).collect()))
+}
+
+fn read_path_graph(
+    files: &mut Files<'_>,
+    builder: &mut GraphBuilder,
+    vocabulary: Vocabulary,
+    malformed: &mut dyn FnMut(FormatError) -> Result<(), FormatError>,
+) -> Result<u64, FormatError> {
+    let options =
+        DelimitedOptions { delimiter: Some(b'\t'), header: Header::No, ..DelimitedOptions::default() };
+    let facts_read = files.read(PATH_GRAPH, |open| {
+        let file = open.name.clone();
+        let mut sink = PathGraphSink { file, builder, vocabulary, malformed, facts_read: 0 };
+        delimited::read(open, &options, &mut sink)?;
+        Ok(sink.facts_read)
+    })?;
+    facts_read.ok_or_else(|| FormatError::Release {
+        file: files.directory.join(PATH_GRAPH).display().to_string(),
+        problem: "missing: a release has its background facts in this file".to_owned(),
+    })
+}
+
+/// Takes the background facts, holding them to the released vocabularies.
+struct PathGraphSink<'a> {
+    file: String,
+    builder: &'a mut GraphBuilder,
+    vocabulary: Vocabulary,
+    malformed: &'a mut dyn FnMut(FormatError) -> Result<(), FormatError>,
+    facts_read: u64,
+}
+
+impl PathGraphSink<'_> {
+    fn outside(&self, names: [&str; 3]) -> Option<String> {
+        let [head, relation, tail] = names;
+        if self.vocabulary.relations && self.builder.relation(relation).is_none() {
+            return Some(format!("the relation `{relation}` is not in {RELATION_IDS}"));
+        }
+        let unknown = [head, tail].into_iter().find(|name| self.builder.entity(name).is_none());
+        unknown
+            .filter(|_| self.vocabulary.entities)
+            .map(|name| format!("the entity `{name}` is not in {ENTITY_IDS}"))
+    }
+}
+
+impl Sink for PathGraphSink<'_> {
+    fn statement(&mut self, statement: Statement<'_>, line: Option<u64>) -> Result<(), FormatError> {
+        let Statement::Fact { head, relation, tail } = statement else { return Ok(()) };
+        if let Some(problem) = self.outside([head, relation, tail]) {
+            let place = Place { file: self.file.clone(), line, column: None };
+            return (self.malformed)(FormatError::malformed(place, problem));
+        }
+        self.facts_read += 1;
+        self.builder.add_named(head, relation, tail);
+        Ok(())
+    }
+
+    fn malformed(&mut self, error: FormatError) -> Result<(), FormatError> {
+        (self.malformed)(error)
+    }
+}
+
+fn read_labels(
+    files: &mut Files<'_>,
+    file: &str,
+    builder: &mut GraphBuilder,
+    malformed: &mut dyn FnMut(FormatError) -> Result<(), FormatError>,
+) -> Result<(), FormatError> {
+    let Some(json) = files.json(file)? else { return Ok(()) };
+    for (at, line) in json.bytes.split(|&byte| byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty())
+    {
+        let text =
+            std::str::from_utf8(line).ok().and_then(|line| line.trim_end_matches('\r').split_once('\t'));
+        match text {
+            Some((name, label)) => builder.add_label(name, label, LabelRank::Untagged),
+            None => malformed(FormatError::malformed(
+                Place::at(&json.name, at as u64 + 1, 1),
+                "expected a name, a tab and a label in UTF-8",
+            ))?,
+        }
+    }
+    Ok(())
+}
+
+fn read_task_files(files: &mut Files<'_>) -> Result<Vec<(Split, Json)>, FormatError> {
+    let mut found = Vec::new();
+    for split in Split::ALL {
+        if let Some(json) = files.json(&tasks_file(split))? {
+            found.push((split, json));
+        }
+    }
+    Ok(found)
+}
+
+/// Tells the graph of the relations that only tasks and candidates know; a task relation with
+/// background facts would give its answers away.
+fn name_task_relations(
+    task_files: &[(Split, Json)],
+    candidates: Option<&Json>,
+    builder: &mut GraphBuilder,
+) -> Result<(), FormatError> {
+    let mut seen = BTreeSet::new();
+    for (split, file) in task_files {
+        for_each_entry(&file.name, &file.bytes, |relation, _: IgnoredAny| {
+            if !seen.insert(relation.to_owned()) {
+                return Err(FormatError::Release {
+                    file: file.name.clone(),
+                    problem: format!(
+                        "the {split} task `{relation}` is a task already; a relation belongs to one split"
+                    ),
+                });
+            }
+            builder.add_task_relation(relation).map_err(|relation| FormatError::Release {
+                file: file.name.clone(),
+                problem: format!(
+                    "the {split} task `{relation}` also has facts in {PATH_GRAPH}, which would give its answers away. \
+                     Remove them there, or cut the tasks anew with `rana split`"
+                ),
+            })
+        })?;
+    }
+    if let Some(file) = candidates {
+        for_each_entry(&file.name, &file.bytes, |relation, _: IgnoredAny| {
+            // Background relations may have candidates too (the in-train files list them).
+            let _ = builder.add_task_relation(relation);
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+fn read_tasks(
+    file: &Json,
+    split: Split,
+    graph: &Graph,
+    tasks: &mut TaskSetBuilder,
+    malformed: &mut dyn FnMut(FormatError) -> Result<(), FormatError>,
+) -> Result<(), FormatError> {
+    for_each_entry(&file.name, &file.bytes, |relation, facts: Vec<[Text<'_>; 3]>| {
+        let mut pairs = Vec::with_capacity(facts.len());
+        for (at, [head, own, tail]) in facts.iter().enumerate() {
+            let problem = if own.0 != relation {
+                format!("states the relation `{}`", own.0)
+            } else if let Some(pair) = pair_of(graph, &head.0, &tail.0) {
+                pairs.push(pair);
+                continue;
+            } else {
+                let unknown = if graph.entity(&head.0).is_none() { &head.0 } else { &tail.0 };
+                format!("names the entity `{unknown}`, which the graph does not have")
+            };
+            malformed(FormatError::malformed(
+                Place::file(&file.name),
+                format!("fact {} of the task `{relation}` {problem}", at + 1),
+            ))?;
+        }
+        let relation = named(graph, relation);
+        tasks.add_task(split, relation, pairs);
+        Ok(())
+    })
+}
+
+fn pair_of(graph: &Graph, head: &str, tail: &str) -> Option<Pair> {
+    Some(Pair { head: graph.entity(head)?, tail: graph.entity(tail)? })
+}
+
+/// The id of a relation that [`name_task_relations`] has made known.
+fn named(graph: &Graph, relation: &str) -> RelationId {
+    graph.relation(relation).unwrap_or_default()
+}
+
+fn read_candidates(
+    file: &Json,
+    graph: &Graph,
+    tasks: &mut TaskSetBuilder,
+    malformed: &mut dyn FnMut(FormatError) -> Result<(), FormatError>,
+) -> Result<(), FormatError> {
+    for_each_entry(&file.name, &file.bytes, |relation, names: Vec<Text<'_>>| {
+        let mut candidates = Vec::with_capacity(names.len());
+        for name in &names {
+            match graph.entity(&name.0) {
+                Some(entity) => candidates.push(entity),
+                None => malformed(FormatError::malformed(
+                    Place::file(&file.name),
+                    format!(
+                        "the candidates of `{relation}` name `{}`, which the graph does not have",
+                        name.0
+                    ),
+                ))?,
+            }
+        }
+        tasks.add_candidates(named(graph, relation), candidates);
+        Ok(())
+    })
+}
+
+fn read_filter(
+    file: &Json,
+    graph: &Graph,
+    tasks: &mut TaskSetBuilder,
+    malformed: &mut dyn FnMut(FormatError) -> Result<(), FormatError>,
+) -> Result<(), FormatError> {
+    let keys = FilterKeys::new(graph);
+    for_each_entry(&file.name, &file.bytes, |key, tails: Vec<Text<'_>>| {
+        let (head, relation) = match keys.split(graph, key)[..] {
+            [question] => question,
+            [] => {
+                return malformed(FormatError::malformed(
+                    Place::file(&file.name),
+                    format!("the key `{key}` is no entity followed by a task relation"),
+                ));
+            }
+            _ => {
+                return malformed(FormatError::malformed(
+                    Place::file(&file.name),
+                    format!("the key `{key}` can be read as more than one entity and relation"),
+                ));
+            }
+        };
+        for tail in &tails {
+            match graph.entity(&tail.0) {
+                Some(tail) => tasks.add_known(head, relation, tail),
+                None => malformed(FormatError::malformed(
+                    Place::file(&file.name),
+                    format!("the key `{key}` lists `{}`, which the graph does not have", tail.0),
+                ))?,
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Splits the keys of the filter, in which head and relation are joined without a separator.
+struct FilterKeys {
+    relations: HashMap<String, RelationId>,
+    lengths: BTreeSet<usize>,
+}
+
+impl FilterKeys {
+    fn new(graph: &Graph) -> Self {
+        let relations: HashMap<String, RelationId> = graph
+            .relation_names()
+            .iter()
+            .enumerate()
+            .map(|(number, name)| (name.to_owned(), RelationId::forward(number as u32)))
+            .collect();
+        Self { lengths: relations.keys().map(String::len).collect(), relations }
+    }
+
+    /// Every way to read a key as an entity and a relation.
+    fn split(&self, graph: &Graph, key: &str) -> Vec<(EntityId, RelationId)> {
+        self.lengths
+            .iter()
+            .filter_map(|&length| key.len().checked_sub(length))
+            .filter_map(|at| Some((key.get(..at)?, key.get(at..)?)))
+            .filter_map(|(head, relation)| Some((graph.entity(head)?, *self.relations.get(relation)?)))
+            .collect()
+    }
+}

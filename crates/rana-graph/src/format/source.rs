@@ -1,0 +1,237 @@
+//! [`Source`]: where input comes from, decompressed, counted and hashed on the way.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use sha2::{Digest, Sha256};
+
+use super::FormatError;
+use crate::progress::Progress;
+
+/// How much of a file is looked at to tell its format.
+const SAMPLE: usize = 64 * 1024;
+const BUFFER: usize = 256 * 1024;
+
+/// One input: a file, a directory, standard input, or bytes in memory.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A file or a directory.
+    Path(PathBuf),
+    /// Standard input, `-` on the command line.
+    Stdin,
+    /// Bytes in memory under a name; its ending tells the format.
+    Memory {
+        /// The name to detect the format from and to report errors under.
+        name: String,
+        /// The content.
+        bytes: &'static [u8],
+    },
+}
+
+impl Source {
+    /// The source a command-line argument names: `-` is standard input.
+    #[must_use]
+    pub fn from_argument(argument: &str) -> Self {
+        if argument == "-" { Self::Stdin } else { Self::Path(argument.into()) }
+    }
+
+    /// The name used in messages.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Self::Path(path) => path.display().to_string(),
+            Self::Stdin => "-".to_owned(),
+            Self::Memory { name, .. } => name.clone(),
+        }
+    }
+
+    /// The path, where the source is one.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Path(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// The size in bytes, where it is known beforehand.
+    #[must_use]
+    pub fn size(&self) -> Option<u64> {
+        match self {
+            Self::Path(path) => {
+                path.metadata().ok().filter(std::fs::Metadata::is_file).map(|meta| meta.len())
+            }
+            Self::Stdin => None,
+            Self::Memory { bytes, .. } => Some(bytes.len() as u64),
+        }
+    }
+
+    /// Opens the source for reading, decompressing gzip and zstd by their first bytes.
+    pub(crate) fn open<'p>(&self, progress: &'p dyn Progress) -> Result<OpenSource<'p>, FormatError> {
+        let name = self.name();
+        let raw: Box<dyn Read> = match self {
+            Self::Path(path) => Box::new(File::open(path).map_err(FormatError::io(&name, "open the file"))?),
+            Self::Stdin => Box::new(io::stdin().lock()),
+            Self::Memory { bytes, .. } => Box::new(Cursor::new(*bytes)),
+        };
+        let tally = Rc::new(RefCell::new(Tally { raw, hash: Sha256::new(), bytes: 0, progress }));
+        let mut raw = BufReader::with_capacity(BUFFER, Shared(Rc::clone(&tally)));
+        let magic = fill(&mut raw, 4).map_err(FormatError::io(&name, "read the file"))?;
+        let compression = Compression::of(&magic);
+        refuse_wrong_ending(&name, compression)?;
+        let raw = Cursor::new(magic).chain(raw);
+        let plain: Box<dyn Read + 'p> = match compression {
+            None => Box::new(raw),
+            Some(Compression::Gzip) => Box::new(flate2::bufread::MultiGzDecoder::new(raw)),
+            Some(Compression::Zstd) => Box::new(
+                zstd::Decoder::with_buffer(raw).map_err(FormatError::io(&name, "start the zstd decoder"))?,
+            ),
+        };
+        let mut content = BufReader::with_capacity(BUFFER, plain);
+        let mut open =
+            OpenSource { name, compression, sample: Vec::new(), content: Box::new(io::empty()), tally };
+        open.sample = fill(&mut content, SAMPLE).map_err(|error| open.read_error(error))?;
+        open.content = Box::new(Cursor::new(open.sample.clone()).chain(content));
+        Ok(open)
+    }
+}
+
+/// A source in the middle of being read.
+pub(crate) struct OpenSource<'p> {
+    pub(crate) name: String,
+    pub(crate) compression: Option<Compression>,
+    /// The first bytes of the decompressed content, to tell the format by.
+    pub(crate) sample: Vec<u8>,
+    /// The whole decompressed content, the sample included.
+    pub(crate) content: Box<dyn BufRead + 'p>,
+    tally: Rc<RefCell<Tally<'p>>>,
+}
+
+impl OpenSource<'_> {
+    /// An error of reading: the decompressor's if the file is compressed, else the system's.
+    pub(crate) fn read_error(&self, source: io::Error) -> FormatError {
+        read_error(&self.name, self.compression, source)
+    }
+
+    /// The name without a compression ending.
+    pub(crate) fn plain_name(&self) -> &str {
+        let name = self.name.as_str();
+        [".gz", ".zst", ".zstd"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
+    }
+
+    /// The whole content in memory.
+    pub(crate) fn read_all(&mut self) -> Result<Vec<u8>, FormatError> {
+        let mut bytes = Vec::new();
+        self.content.read_to_end(&mut bytes).map_err(|error| self.read_error(error))?;
+        Ok(bytes)
+    }
+
+    /// Reads what a parser left over, and gives the size and the SHA-256 of the raw file.
+    pub(crate) fn finish(self) -> Result<(u64, String), FormatError> {
+        let Self { name, content, tally, .. } = self;
+        drop(content);
+        let mut tally = tally.borrow_mut();
+        io::copy(&mut *tally, &mut io::sink()).map_err(FormatError::io(&name, "read the file"))?;
+        let digest = std::mem::take(&mut tally.hash).finalize();
+        Ok((tally.bytes, digest.iter().map(|byte| format!("{byte:02x}")).collect()))
+    }
+}
+
+/// What kind of error a failed read is: decompressors report damage as an `io::Error`.
+pub(crate) fn read_error(name: &str, compression: Option<Compression>, source: io::Error) -> FormatError {
+    match compression {
+        // An error number means that the system itself refused.
+        Some(method) if source.raw_os_error().is_none() => FormatError::Compression {
+            file: name.to_owned(),
+            method: method.name(),
+            problem: source.to_string(),
+        },
+        _ => FormatError::Io { file: name.to_owned(), action: "read the file", source },
+    }
+}
+
+/// A compression method that is recognised by its first bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compression {
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    fn of(magic: &[u8]) -> Option<Self> {
+        match magic {
+            [0x1f, 0x8b, ..] => Some(Self::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd] => Some(Self::Zstd),
+            _ => None,
+        }
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+}
+
+/// A name that promises compression over content that has none would only confuse a parser.
+fn refuse_wrong_ending(name: &str, compression: Option<Compression>) -> Result<(), FormatError> {
+    let promised = match name.rsplit_once('.').map(|(_, ending)| ending) {
+        Some("gz") => Some(Compression::Gzip),
+        Some("zst" | "zstd") => Some(Compression::Zstd),
+        Some("bz2" | "xz" | "zip") => {
+            return Err(FormatError::Unrecognised {
+                file: name.to_owned(),
+                problem: "this compression is not supported. Decompress the file first (`bzcat`, `xzcat`, `unzip -p`) \
+                          and give the result as `-`, or use gzip or zstd"
+                    .to_owned(),
+            });
+        }
+        _ => None,
+    };
+    match promised {
+        Some(promised) if compression != Some(promised) => Err(FormatError::Compression {
+            file: name.to_owned(),
+            method: promised.name(),
+            problem: format!("the file does not begin as {} does", promised.name()),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Reads up to `wanted` bytes, fewer only at the end.
+fn fill(reader: &mut impl Read, wanted: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader.take(wanted as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Counts, hashes and reports the raw bytes that pass.
+struct Tally<'p> {
+    raw: Box<dyn Read>,
+    hash: Sha256,
+    bytes: u64,
+    progress: &'p dyn Progress,
+}
+
+impl Read for Tally<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.raw.read(buffer)?;
+        self.hash.update(&buffer[..count]);
+        self.bytes += count as u64;
+        self.progress.advance(count as u64);
+        Ok(count)
+    }
+}
+
+/// The reader a decompressor owns, while [`OpenSource`] keeps the other handle to finish with.
+struct Shared<'p>(Rc<RefCell<Tally<'p>>>);
+
+impl Read for Shared<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.borrow_mut().read(buffer)
+    }
+}

@@ -337,7 +337,8 @@ mod tests {
         assert_eq!(statistics.self_loops, 1);
         assert_eq!(statistics.few_shot_relations, 1);
         assert_eq!(statistics.degrees.spread, Spread { min: 0, median: 1, max: 5 });
-        let buckets: Vec<_> = statistics.degrees.histogram.iter().map(|b| (b.from, b.to, b.entities)).collect();
+        let buckets: Vec<_> =
+            statistics.degrees.histogram.iter().map(|b| (b.from, b.to, b.entities)).collect();
         assert_eq!(buckets, [(0, 0, 1), (1, 1, 3), (4, 7, 1)]);
         let likes = &statistics.relation_table[0];
         assert_eq!((likes.name.as_str(), likes.facts, likes.heads, likes.tails), ("likes", 3, 1, 3));

@@ -44,6 +44,8 @@ pub(super) fn read(
     refuse_utf16(&name, &source.sample)?;
     let delimiter = match options.delimiter {
         Some(delimiter) => delimiter,
+        // The ending `.tsv` promises tabs; a file without any must be read as something else.
+        None if source.plain_name().ends_with(".tsv") && source.sample.contains(&b'\t') => b'\t',
         None => find_delimiter(&name, &source.sample)?,
     };
     let mut reader = csv::ReaderBuilder::new()

@@ -32,7 +32,9 @@ pub(super) fn read(
         parser = parser.lenient();
     }
     let mut names = TermNames { number: options.number, ..TermNames::default() };
-    for quad in parser.for_reader(&mut source.content) {
+    let root = (format == RdfFormat::RdfXml).then(|| xml_root(&source.sample)).flatten();
+    let mut content = Tail { content: &mut source.content, last: Vec::new() };
+    for quad in parser.for_reader(&mut content) {
         match quad {
             Ok(quad) => names.hand_over(&quad, sink)?,
             Err(RdfParseError::Io(source)) if !is_bad_text(&source) => {
@@ -41,7 +43,58 @@ pub(super) fn read(
             Err(error) => sink.malformed(syntax_error(&name, &error))?,
         }
     }
-    Ok(())
+    match root {
+        Some(root) if !closes_root(&content.last, &root) => Err(FormatError::malformed(
+            Place::file(&name),
+            format!("the XML ends before its root element `{root}` is closed: cut short. Fetch it again"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Remembers the last bytes that were read: the XML parser takes a document that just stops
+/// between two elements for a whole one.
+struct Tail<'r> {
+    content: &'r mut dyn io::BufRead,
+    last: Vec<u8>,
+}
+
+/// Enough for the closing tag of a root element and some white space or a comment behind it.
+const TAIL: usize = 4096;
+
+impl io::Read for Tail<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.content.read(buffer)?;
+        let new = &buffer[count.saturating_sub(TAIL)..count];
+        let surplus = (self.last.len() + new.len()).saturating_sub(TAIL);
+        self.last.drain(..surplus.min(self.last.len()));
+        self.last.extend_from_slice(new);
+        Ok(count)
+    }
+}
+
+/// The name of the root element: the first tag that is no declaration, comment or processing instruction.
+fn xml_root(sample: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(sample);
+    let (_, after) =
+        text.match_indices('<').map(|(at, _)| text.split_at(at + 1)).find(|(before, after)| {
+            let inside_comment = before.matches("<!--").count() > before.matches("-->").count();
+            !inside_comment && !after.starts_with(['?', '!'])
+        })?;
+    let end = after.find(|c: char| c.is_whitespace() || c == '>' || c == '/')?;
+    Some(after[..end].to_owned())
+}
+
+/// Whether the document's last tag closes its root, or is the root itself if that is an empty element.
+fn closes_root(last: &[u8], root: &str) -> bool {
+    let text = String::from_utf8_lossy(last);
+    let mut rest = text.trim_end();
+    while rest.ends_with("-->") {
+        rest = rest.rfind("<!--").map_or("", |at| rest[..at].trim_end());
+    }
+    let Some(at) = rest.rfind('<') else { return false };
+    let tag = rest[at..].replace(char::is_whitespace, "");
+    tag == format!("</{root}>") || (tag.starts_with(&format!("<{root}")) && tag.ends_with("/>"))
 }
 
 /// XML that is not UTF-8 reaches us as an error of reading.

@@ -43,12 +43,7 @@ pub(crate) fn read_release(
     let facts_read = read_path_graph(&mut files, &mut builder, vocabulary, malformed)?;
     read_labels(&mut files, ENTITY_TEXT, &mut builder, malformed)?;
     read_labels(&mut files, RELATION_TEXT, &mut builder, malformed)?;
-    for entity in 0..builder.entity_count() as u32 {
-        let name = builder.entity_name(EntityId(entity)).to_owned();
-        if let Some(type_name) = type_in_name(&name) {
-            builder.add_type(EntityId(entity), type_name);
-        }
-    }
+    add_types_in_names(&mut builder);
 
     let task_files = read_task_files(&mut files)?;
     let candidates = files.json(CANDIDATES)?;
@@ -245,6 +240,19 @@ fn read_labels(
         }
     }
     Ok(())
+}
+
+/// NELL names carry their type; by the published rule, names without one (numbers, scores) share
+/// the type `num`. Other graphs' names say nothing.
+fn add_types_in_names(builder: &mut GraphBuilder) {
+    let entities = (0..builder.entity_count() as u32).map(EntityId);
+    let types: Vec<Option<String>> =
+        entities.clone().map(|entity| type_in_name(builder.entity_name(entity)).map(str::to_owned)).collect();
+    if types.iter().any(Option::is_some) {
+        for (entity, type_name) in entities.zip(types) {
+            builder.add_type(entity, type_name.as_deref().unwrap_or("num"));
+        }
+    }
 }
 
 fn read_task_files(files: &mut Files<'_>) -> Result<Vec<(Split, Json)>, FormatError> {

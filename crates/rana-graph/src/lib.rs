@@ -12,6 +12,7 @@ mod mapping;
 mod names;
 mod store;
 mod tasks;
+mod withhold;
 
 pub use array::Array;
 pub use graph::{Duplicates, Graph, GraphBuilder, LabelRank};

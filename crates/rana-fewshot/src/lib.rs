@@ -12,9 +12,14 @@ mod episode;
 mod mode;
 mod named;
 mod seed;
+mod split;
 mod support;
 
 pub use candidates::{CandidateBuilder, CandidateConfig, CandidateRule};
 pub use episode::{Episode, EpisodeConfig, EpisodeError, EpisodeSampler, Sampling};
 pub use mode::{DataMode, TrainingTasks};
+pub use split::{
+    Assignment, Ratio, RelationNames, RemovedInverse, SplitConfig, SplitCount, SplitError, SplitOutcome,
+    SplitReport, SplitSettings, TaskReport, split,
+};
 pub use support::{SupportOrder, first_k, resampled};

@@ -74,12 +74,12 @@ impl Graph {
     }
 
     /// All entity ids.
-    pub fn entities(&self) -> impl ExactSizeIterator<Item = EntityId> + use<> {
+    pub fn entities(&self) -> impl ExactSizeIterator<Item = EntityId> + Clone + use<> {
         (0..self.entity_count() as u32).map(EntityId)
     }
 
     /// The forward ids of all background relations.
-    pub fn relations(&self) -> impl ExactSizeIterator<Item = RelationId> + use<> {
+    pub fn relations(&self) -> impl ExactSizeIterator<Item = RelationId> + Clone + use<> {
         (0..self.relation_count() as u32).map(RelationId::forward)
     }
 

@@ -17,6 +17,7 @@ mod progress;
 mod statistics;
 mod store;
 mod tasks;
+mod withhold;
 
 pub use array::Array;
 pub use atomic::write_file_atomically;

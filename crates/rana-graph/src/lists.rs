@@ -47,7 +47,7 @@ impl<T: Pod> Lists<T> {
     }
 
     /// All lists in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[T]> + '_ {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[T]> + Clone + '_ {
         (0..self.len()).map(|index| self.get(index))
     }
 
@@ -55,6 +55,20 @@ impl<T: Pod> Lists<T> {
     #[must_use]
     pub fn values(&self) -> &[T] {
         &self.values
+    }
+
+    /// As many lists, with the values that `map` keeps, in their order.
+    #[must_use]
+    pub fn filter_map<U: Pod>(&self, mut map: impl FnMut(&T) -> Option<U>) -> Lists<U> {
+        let mut offsets = Vec::with_capacity(self.offsets.len());
+        let mut values = Vec::with_capacity(self.values.len());
+        // No lists at all is stored without the leading offset, and stays so.
+        offsets.extend(self.offsets.first());
+        for list in self.iter() {
+            values.extend(list.iter().filter_map(&mut map));
+            offsets.push(values.len() as u64);
+        }
+        Lists { offsets: offsets.into(), values: values.into() }
     }
 
     /// Sorts `(list, value)` entries into `len` lists; within a list the order of `entries` stays.

@@ -1,0 +1,64 @@
+//! Enums whose variants have one plain name each, in files, on the command line and in print.
+
+/// Gives an enum `ALL`, `name`, `Display` and `FromStr` from one table of names.
+///
+/// The names repeat what serde derives; a test of each enum holds the two together.
+macro_rules! named {
+    ($type:ident, $what:literal, { $($variant:ident => $name:literal),+ $(,)? }) => {
+        impl $type {
+            /// All variants in the order of their declaration.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// The name used in files and on the command line.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name),+
+                }
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                Self::ALL.iter().copied().find(|variant| variant.name() == text).ok_or_else(|| {
+                    let names = [$($name),+].join(", ");
+                    format!("`{text}` is no {}; say one of: {names}", $what)
+                })
+            }
+        }
+    };
+}
+
+pub(crate) use named;
+
+#[cfg(test)]
+mod tests {
+    use crate::{CandidateRule, DataMode, Sampling};
+
+    /// Parsing, printing and serde must agree on every name.
+    macro_rules! check_names {
+        ($($type:ident),+) => {$(
+            for &variant in $type::ALL {
+                assert_eq!(variant.to_string().parse::<$type>(), Ok(variant));
+                let json = serde_json::to_string(&variant).unwrap();
+                assert_eq!(json, format!("\"{variant}\""));
+                assert_eq!(serde_json::from_str::<$type>(&json).unwrap(), variant);
+            }
+        )+};
+    }
+
+    #[test]
+    fn every_name_is_the_same_everywhere() {
+        check_names!(CandidateRule, DataMode, Sampling);
+        let error = "typo".parse::<CandidateRule>().unwrap_err();
+        assert_eq!(error, "`typo` is no candidate rule; say one of: auto, types, tails, all");
+    }
+}

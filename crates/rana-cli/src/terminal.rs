@@ -101,7 +101,9 @@ impl Progress for Bar {
             Unit::Facts => ("{human_pos}/{human_len} facts", "{per_sec}"),
         };
         let (bar, template) = match total {
-            Some(total) => (ProgressBar::new(total), format!("{{msg}} {{bar:30}} {amount} {rate} {{eta}} left")),
+            Some(total) => {
+                (ProgressBar::new(total), format!("{{msg}} {{bar:30}} {amount} {rate} {{eta}} left"))
+            }
             None => {
                 let amount = amount.split('/').next().unwrap_or(amount);
                 (ProgressBar::new_spinner(), format!("{{spinner}} {{msg}} {amount} {rate} {{elapsed}}"))
@@ -134,9 +136,12 @@ impl Drop for Bar {
 }
 
 /// A plain table; columns whose title begins with `#` hold numbers and are aligned to the right.
-pub(crate) fn table<const N: usize>(titles: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+pub(crate) fn table<const N: usize>(
+    titles: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+) -> String {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     table.set_header(titles.map(|title| {
         let cell = Cell::new(title.trim_start_matches('#'));
         if title.starts_with('#') { cell.set_alignment(CellAlignment::Right) } else { cell }

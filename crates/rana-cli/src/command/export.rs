@@ -50,10 +50,14 @@ pub(crate) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<(), CliError
     let to_stdout = args.out == Path::new("-");
     let format = match args.format {
         Target::Release if to_stdout => {
-            return Err(CliError::Usage("a NELL-One release is a directory and cannot go to standard output".to_owned()));
+            return Err(CliError::Usage(
+                "a NELL-One release is a directory and cannot go to standard output".to_owned(),
+            ));
         }
         Target::Release if args.with_tasks => {
-            return Err(CliError::Usage("a NELL-One release holds the tasks anyway; leave --with-tasks out".to_owned()));
+            return Err(CliError::Usage(
+                "a NELL-One release holds the tasks anyway; leave --with-tasks out".to_owned(),
+            ));
         }
         Target::Facts(format) => Some(format),
         Target::Release => None,
@@ -84,7 +88,11 @@ fn facts(store: &Store, with_tasks: bool) -> Vec<Fact> {
     let mut facts = store.graph.facts().to_vec();
     if with_tasks {
         facts.extend(store.tasks.iter().flat_map(|task| {
-            task.facts.iter().map(move |pair| Fact { head: pair.head, relation: task.relation, tail: pair.tail })
+            task.facts.iter().map(move |pair| Fact {
+                head: pair.head,
+                relation: task.relation,
+                tail: pair.tail,
+            })
         }));
     }
     facts

@@ -136,7 +136,8 @@ struct ImportAccount<'a> {
 }
 
 fn print(account: &ImportAccount<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let rate = account.report.sources.iter().map(|source| source.facts).sum::<u64>() as f64 / account.seconds.max(1e-9);
+    let rate = account.report.sources.iter().map(|source| source.facts).sum::<u64>() as f64
+        / account.seconds.max(1e-9);
     print_report(account.report, out)?;
     let replaced = if account.replaced { "replaced" } else { "wrote" };
     writeln!(
@@ -162,7 +163,8 @@ pub(crate) fn print_report(report: &ImportReport, out: &mut dyn Write) -> io::Re
             thousands(source.malformed),
         ]
     });
-    let titles = ["read", "format", "#size", "#facts", "#labels", "#types", "#literals left out", "#malformed"];
+    let titles =
+        ["read", "format", "#size", "#facts", "#labels", "#types", "#literals left out", "#malformed"];
     writeln!(out, "{}", table(titles, rows))?;
     for message in &report.first_malformed {
         writeln!(out, "  skipped: {message}")?;
@@ -207,7 +209,8 @@ fn duplicates() -> impl TypedValueParser<Value = Duplicates> {
 }
 
 fn literals() -> impl TypedValueParser<Value = Literals> {
-    PossibleValuesParser::new(["drop", "keep"]).map(|text| if text == "keep" { Literals::Keep } else { Literals::Drop })
+    PossibleValuesParser::new(["drop", "keep"])
+        .map(|text| if text == "keep" { Literals::Keep } else { Literals::Drop })
 }
 
 fn type_triples() -> impl TypedValueParser<Value = TypeTriples> {

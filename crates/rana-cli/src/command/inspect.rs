@@ -92,12 +92,19 @@ fn print_counts(statistics: &Statistics, out: &mut dyn Write) -> io::Result<()> 
             thousands(statistics.types)
         ),
     )?;
-    let cardinalities: Vec<_> =
-        statistics.cardinalities.iter().map(|(class, count)| format!("{} {class}", thousands(*count))).collect();
+    let cardinalities: Vec<_> = statistics
+        .cardinalities
+        .iter()
+        .map(|(class, count)| format!("{} {class}", thousands(*count)))
+        .collect();
     line("relations", statistics.relations, cardinalities.join(", "))?;
     line("triples", statistics.triples, format!("{} self-loops", thousands(statistics.self_loops)))?;
     let rule = statistics.few_shot_rule;
-    line("few-shot", statistics.few_shot_relations, format!("relations with {} < facts < {}", rule.more_than, rule.less_than))
+    line(
+        "few-shot",
+        statistics.few_shot_relations,
+        format!("relations with {} < facts < {}", rule.more_than, rule.less_than),
+    )
 }
 
 fn print_degrees(statistics: &Statistics, out: &mut dyn Write) -> io::Result<()> {
@@ -114,7 +121,11 @@ fn print_degrees(statistics: &Statistics, out: &mut dyn Write) -> io::Result<()>
     )?;
     let largest = degrees.histogram.iter().map(|bucket| bucket.entities).max().unwrap_or(1);
     for bucket in &degrees.histogram {
-        let range = if bucket.from == bucket.to { bucket.from.to_string() } else { format!("{}–{}", bucket.from, bucket.to) };
+        let range = if bucket.from == bucket.to {
+            bucket.from.to_string()
+        } else {
+            format!("{}–{}", bucket.from, bucket.to)
+        };
         let bar = "█".repeat((bucket.entities * WIDTH).div_ceil(largest) as usize);
         writeln!(out, "{range:>12} {:>12} {bar}", thousands(bucket.entities))?;
     }
@@ -149,7 +160,12 @@ pub(crate) fn print_tasks(statistics: &Statistics, out: &mut dyn Write) -> io::R
     }
     writeln!(out, "\n{BOLD}tasks{BOLD:#}")?;
     for (split, tasks) in &statistics.tasks {
-        writeln!(out, "  {split:<6}{:>5} relations {:>8} facts", thousands(tasks.relations), thousands(tasks.facts))?;
+        writeln!(
+            out,
+            "  {split:<6}{:>5} relations {:>8} facts",
+            thousands(tasks.relations),
+            thousands(tasks.facts)
+        )?;
     }
     if let Some(spread) = statistics.candidates {
         writeln!(
@@ -173,5 +189,9 @@ pub(crate) fn print_tasks(statistics: &Statistics, out: &mut dyn Write) -> io::R
             thousands(task.candidates),
         ]
     });
-    writeln!(out, "\n{}", table(["task", "split", "#facts", "#heads", "#tails", "class", "#candidates"], rows))
+    writeln!(
+        out,
+        "\n{}",
+        table(["task", "split", "#facts", "#heads", "#tails", "class", "#candidates"], rows)
+    )
 }

@@ -1,0 +1,191 @@
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::{Args, ValueHint};
+use rana::fewshot::{
+    Assignment, CandidateRule, Ratio, RelationNames, SplitConfig, SplitOutcome, SplitReport, SplitSettings,
+    split,
+};
+use rana::graph::{Input, Store};
+use serde::Serialize;
+
+use super::inspect::FewShotArgs;
+use crate::error::CliError;
+use crate::terminal::{BOLD, DIM, Terminal, table, thousands};
+
+/// Cut a few-shot benchmark out of a graph by the published rule.
+///
+/// Relations with few facts become tasks, dealt out to train, dev and test; the rest is the
+/// background, in which no task fact nor its inverse remains.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  rana split kg --out kg-fewshot
+  rana split kg --more-than 20 --less-than 1000 --ratio 8:1:1 --seed 7
+  rana split kg --train directed_by --train born_in --dev spouse --test rival_of
+  rana split wikidata --candidates types --cap 5000")]
+pub(crate) struct SplitArgs {
+    /// The graph store to cut.
+    #[arg(value_name = "KG", value_hint = ValueHint::DirPath)]
+    store: PathBuf,
+    /// The store to write; KG-split if not given.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    few_shot: FewShotArgs,
+    /// The proportions of train, dev and test tasks.
+    #[arg(long, value_name = "TRAIN:DEV:TEST", default_value = "51:5:11")]
+    ratio: RatioArg,
+    /// A relation to make a train task of, instead of dealing out by ratio. May be repeated.
+    #[arg(long, value_name = "RELATION")]
+    train: Vec<String>,
+    /// A relation to make a dev task of. May be repeated.
+    #[arg(long, value_name = "RELATION")]
+    dev: Vec<String>,
+    /// A relation to make a test task of. May be repeated.
+    #[arg(long, value_name = "RELATION")]
+    test: Vec<String>,
+    /// How candidate tails are found: by the types of the relation's tails, by the tails and what
+    /// shares an incoming relation with them, or all entities; auto takes types where there are any.
+    #[arg(long, value_name = "RULE", default_value_t)]
+    candidates: CandidateRule,
+    /// At most this many candidates per task (a task's own tails are always kept).
+    #[arg(long, value_name = "N")]
+    cap: Option<usize>,
+    /// Leave relations in the background that are the inverse of a task relation.
+    #[arg(long)]
+    keep_inverses: bool,
+    /// The same seed gives the same split.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct RatioArg(Ratio);
+
+impl FromStr for RatioArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts: Vec<f64> =
+            text.split(':').map(str::parse).collect::<Result<_, _>>().map_err(|_| expected())?;
+        match parts[..] {
+            [train, dev, test] => Ok(Self(Ratio { train, dev, test })),
+            _ => Err(expected()),
+        }
+    }
+}
+
+fn expected() -> String {
+    "expected three numbers such as 51:5:11".to_owned()
+}
+
+impl SplitArgs {
+    fn config(&self) -> Result<SplitConfig, CliError> {
+        let names =
+            RelationNames { train: self.train.clone(), dev: self.dev.clone(), test: self.test.clone() };
+        let assignment = if names == RelationNames::default() {
+            Assignment::Ratio(self.ratio.0)
+        } else {
+            Assignment::Names(names)
+        };
+        let rule = self.few_shot.rule();
+        let settings = SplitSettings {
+            more_than: rule.more_than as usize,
+            less_than: rule.less_than as usize,
+            assignment,
+            candidates: self.candidates,
+            cap: self.cap,
+            keep_inverses: self.keep_inverses,
+            seed: self.seed,
+            ..SplitSettings::default()
+        };
+        Ok(SplitConfig::try_from(settings)?)
+    }
+
+    fn target(&self) -> PathBuf {
+        self.out.clone().unwrap_or_else(|| {
+            let mut name = self.store.file_name().map_or_else(|| OsString::from("graph"), ToOwned::to_owned);
+            name.push("-split");
+            self.store.with_file_name(name)
+        })
+    }
+}
+
+pub(crate) fn run(args: &SplitArgs, terminal: &Terminal) -> Result<(), CliError> {
+    let config = args.config()?;
+    let store = Store::open(&args.store)?;
+    if !store.tasks.is_empty() {
+        return Err(CliError::Usage(format!(
+            "{} has tasks already. Split the graph it was made from, or put the tasks back first: \
+             `rana export {0} --format tsv --with-tasks --out all.tsv`, then import that",
+            args.store.display()
+        )));
+    }
+    let target = args.target();
+    let outcome = split_to(&store, &config, &target)?;
+    let account =
+        SplitAccount { store: target.display().to_string(), config: &config, report: &outcome.report };
+    terminal.account(&account, |out| {
+        print(&outcome.report, out)?;
+        writeln!(out, "wrote {BOLD}{}{BOLD:#}", target.display())
+    })
+}
+
+/// Splits an opened store into a new one, which remembers the files the first was made from.
+pub(crate) fn split_to(store: &Store, config: &SplitConfig, target: &Path) -> Result<SplitOutcome, CliError> {
+    let outcome = split(&store.graph, config)?;
+    let inputs: Vec<Input> = store.manifest.inputs.clone();
+    Store::write(target, &outcome.graph, &outcome.tasks, inputs)?;
+    Ok(outcome)
+}
+
+#[derive(Serialize)]
+struct SplitAccount<'a> {
+    store: String,
+    config: &'a SplitConfig,
+    #[serde(flatten)]
+    report: &'a SplitReport,
+}
+
+/// Says what was cut and what is left.
+pub(crate) fn print(report: &SplitReport, out: &mut dyn Write) -> io::Result<()> {
+    let rows = report
+        .splits
+        .iter()
+        .map(|split| [split.split.to_string(), thousands(split.tasks as u64), thousands(split.facts as u64)]);
+    writeln!(out, "{}", table(["split", "#tasks", "#facts"], rows))?;
+    writeln!(
+        out,
+        "background: {BOLD}{}{BOLD:#} facts of {} relations; {} entities have no background fact, {} task facts touch one",
+        thousands(report.background_facts as u64),
+        thousands(report.background_relations as u64),
+        thousands(report.isolated_entities as u64),
+        thousands(report.facts_at_isolated_entities as u64),
+    )?;
+    let sizes: Vec<u64> = report.tasks.iter().map(|task| task.candidates as u64).collect();
+    if let Some(spread) = rana::graph::Spread::of(sizes) {
+        let [min, median, max] = [spread.min, spread.median, spread.max].map(thousands);
+        writeln!(out, "candidates per task: {min} to {max}, median {median}")?;
+    }
+    for removed in &report.removed_inverses {
+        let was = if removed.was_task { "few-shot relation" } else { "background relation" };
+        writeln!(
+            out,
+            "removed the {was} `{}` ({} facts): it is the inverse of the task `{}`",
+            removed.relation,
+            thousands(removed.facts as u64),
+            removed.inverse_of
+        )?;
+    }
+    if report.reversed_facts_left > 0 {
+        writeln!(
+            out,
+            "{DIM}{} task facts also stand reversed under a background relation that is no inverse as a whole{DIM:#}",
+            thousands(report.reversed_facts_left as u64)
+        )?;
+    }
+    Ok(())
+}

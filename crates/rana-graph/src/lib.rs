@@ -11,6 +11,7 @@ mod lists;
 mod mapping;
 mod names;
 mod store;
+pub mod synth;
 mod tasks;
 
 pub use array::Array;

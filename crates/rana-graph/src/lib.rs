@@ -16,6 +16,7 @@ mod names;
 mod progress;
 mod statistics;
 mod store;
+pub mod synth;
 mod tasks;
 mod withhold;
 

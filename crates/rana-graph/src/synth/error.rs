@@ -1,0 +1,63 @@
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What can go wrong when a graph is generated.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SynthError {
+    /// A setting cannot be met.
+    #[error("synth setting `{field}`: must be {expected}")]
+    Config {
+        /// The field of `SynthSettings`.
+        field: &'static str,
+        /// What would do.
+        expected: String,
+    },
+    /// There is no preset of this name.
+    #[error("`{name}` is no preset; say wiki-one, nell-one or small")]
+    Preset {
+        /// The name asked for.
+        name: String,
+    },
+    /// The directory holds something already, which must not be overwritten.
+    #[error("{}: exists and is not an empty directory, so it is left alone. Choose another --out, or empty it first", path.display())]
+    Occupied {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The path names no directory that could be made.
+    #[error("{}: does not end in the name of a directory. Choose another --out", path.display())]
+    NoName {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The operating system refused.
+    #[error("{}: could not {action}: {source}", path.display())]
+    Io {
+        /// The file or directory concerned.
+        path: PathBuf,
+        /// What was attempted.
+        action: &'static str,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The writer the facts were sent to refused them.
+    #[error("could not write the facts: {0}")]
+    Write(#[source] io::Error),
+}
+
+impl SynthError {
+    /// The setting that was refused, if that is what happened.
+    #[must_use]
+    pub fn field(&self) -> Option<&'static str> {
+        match self {
+            Self::Config { field, .. } => Some(field),
+            _ => None,
+        }
+    }
+
+    pub(super) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { path, action, source }
+    }
+}

@@ -81,39 +81,41 @@ impl<'a> FewShot<'a> {
         (log.exp().round() as u64).clamp(least, most) as usize
     }
 
-    /// Draws rules until one has `wanted` facts; otherwise takes the one that has most.
+    /// Draws rules until one has `wanted` exact facts; otherwise takes the one that has most, and
+    /// goes on to the points beside the translated one.
     fn draw_rule(&mut self, wanted: usize, draw_rule: DrawRule<'a>) -> (Rule, Vec<Pair>) {
         let mut rule = draw_rule(self);
-        let mut facts = self.planted(rule, wanted);
+        let mut facts = self.exact(rule);
         for _ in 1..TRIES {
             if facts.len() >= wanted {
                 break;
             }
             let other = draw_rule(self);
-            let more = self.planted(other, wanted);
+            let more = self.exact(other);
             if more.len() > facts.len() {
                 (rule, facts) = (other, more);
             }
         }
+        self.add_beside(rule, wanted, &mut facts);
         (rule, facts)
     }
 
-    /// The facts a rule has among well-connected heads; translations go on to points beside the
-    /// translated one where `wanted` asks for more.
-    fn planted(&self, rule: Rule, wanted: usize) -> Vec<Pair> {
-        let heads = self.well_connected(self.schema.origin(rule));
+    /// The facts a rule has among well-connected heads.
+    fn exact(&self, rule: Rule) -> Vec<Pair> {
         let follow = |head| self.schema.follow(rule, head, self.known, self.space);
-        let mut facts: Vec<Pair> = heads.clone().filter_map(follow).collect();
-        if let Rule::Translation(translation) = rule {
-            for step in 1..AROUND.len() {
-                if facts.len() >= wanted {
-                    break;
-                }
-                let beside = |head| Some((head, translation.tail(head, step, self.space)?));
-                facts.extend(heads.clone().filter_map(beside));
+        self.well_connected(self.schema.origin(rule)).filter_map(follow).collect()
+    }
+
+    /// Blurs a translation that is short of facts, one neighbouring point after the other.
+    fn add_beside(&self, rule: Rule, wanted: usize, facts: &mut Vec<Pair>) {
+        let Rule::Translation(translation) = rule else { return };
+        for step in 1..AROUND.len() {
+            if facts.len() >= wanted {
+                return;
             }
+            let beside = |head| Some((head, translation.tail(head, step, self.space)?));
+            facts.extend(self.well_connected(translation.head_type).filter_map(beside));
         }
-        facts
     }
 
     fn well_connected(&self, of_type: u32) -> std::ops::Range<u32> {
@@ -147,5 +149,38 @@ impl<'a> FewShot<'a> {
             candidates.insert(self.rng.random_range(members.clone()));
         }
         candidates.into_iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::synth::background::Background;
+
+    #[test]
+    fn new_translations_are_exact_and_beyond_short_rules() {
+        for preset in ["small", "nell-one"] {
+            let settings = SynthSettings { noise: 0.0, ..SynthSettings::like(preset).unwrap() };
+            let mut rng = ChaCha8Rng::seed_from_u64(5);
+            let space = Space::new(&settings);
+            let schema = Schema::draw(&settings, &space, &mut rng);
+            let sink = |_| Ok(());
+            let (known, _) = Background::generate(&settings, &space, &schema, rng.clone(), sink).unwrap();
+            let mut few_shot =
+                FewShot { settings: &settings, space: &space, schema: &schema, known: &known, rng };
+            let mut translating = 0;
+            for task in few_shot.draw() {
+                let Rule::Translation(translation) = task.name.rule else { continue };
+                assert!(!schema.has_short_path(&translation));
+                for (head, tail) in task.facts {
+                    assert_eq!(translation.tail(head, 0, &space), Some(tail));
+                }
+                translating += 1;
+            }
+            let all: u64 = Split::ALL.iter().map(|&split| settings.few_shot_families(split)[0]).sum();
+            assert_eq!(translating, all);
+        }
     }
 }

@@ -27,11 +27,14 @@
 //! translations take up the difference. [`SynthReport`] states the outcome.
 //!
 //! Few-shot relations divide by [`FewShotShares`] within each split: 50 % are new translations
-//! that no path of one or two background translations, read either way, performs (so rules cannot
-//! find them, but five facts determine `v`); 25 % invert a background relation and 25 % compose
-//! two, and there every fact follows from background facts, apart from noise. Few-shot facts are
-//! drawn among well-connected heads, are distinct, and carry the noise share too; a rule that has
-//! fewer facts than wanted, which only tiny types bring about, is filled up with noise.
+//! whose displacement no path of one or two background translations, read either way, has;
+//! 25 % invert a background relation and 25 % compose two, and there every fact follows from
+//! background facts, apart from noise. Rules may still catch some facts of a new translation: the
+//! facts beside the point of large background relations, and symmetric relations, are not
+//! considered, and where 256 draws find no such displacement any is taken. Few-shot facts are
+//! drawn among well-connected heads, are distinct, and carry the noise share too. Rules are drawn
+//! anew until one has enough exact facts; where none has, which only tiny types bring about, a
+//! translation goes on to the points beside, and what is still short is filled up with noise.
 //!
 //! # What is exact
 //! The numbers of entities (each in at least one background fact), of distinct background facts,

@@ -14,6 +14,7 @@ use crate::error::CliError;
 use crate::terminal::Terminal;
 
 fn main() -> ExitCode {
+    keep_caught_panics_quiet();
     let cli = Cli::parse();
     cli.output.color.write_global();
     let terminal = Terminal::new(&cli.output);
@@ -26,4 +27,15 @@ fn main() -> ExitCode {
             ExitCode::from(if matches!(error, CliError::Usage(_)) { 2 } else { 1 })
         }
     }
+}
+
+/// The Parquet library panics on some damaged files; the reader catches that and reports the
+/// damage, so the panic's own message would only frighten. All other panics are bugs and shown.
+fn keep_caught_panics_quiet() {
+    let show = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !panic.location().is_some_and(|at| at.file().contains("/parquet-")) {
+            show(panic);
+        }
+    }));
 }

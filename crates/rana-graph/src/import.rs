@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::batch::FactBatch;
 use crate::format::{
     DelimitedOptions, Format, FormatError, Literal, ReadOptions, Sink, Source, Statement, detect, is_release,
     read_facts, read_release,
@@ -90,6 +91,8 @@ pub struct ImportReport {
     pub duplicates_policy: Duplicates,
     /// Facts that join an entity with itself; they are kept.
     pub self_loops: u64,
+    /// Tasks for whose relation no candidates are listed.
+    pub tasks_without_candidates: u64,
     /// Messages of the first malformed places that were skipped.
     pub first_malformed: Vec<String>,
 }
@@ -224,6 +227,7 @@ fn split_files(directory: &Path) -> Result<Vec<PathBuf>, FormatError> {
 struct Importer<'o> {
     options: &'o ImportOptions,
     builder: GraphBuilder,
+    batch: FactBatch,
     sources: Vec<SourceReport>,
     current: SourceReport,
     malformed: Skipped,
@@ -234,6 +238,7 @@ impl<'o> Importer<'o> {
         Self {
             options,
             builder: GraphBuilder::new(options.duplicates),
+            batch: FactBatch::default(),
             sources: Vec::new(),
             current: SourceReport::default(),
             malformed: Skipped::new(options.lenient),
@@ -257,6 +262,7 @@ impl<'o> Importer<'o> {
             ReadOptions { delimited: &self.options.delimited, number, lenient: self.options.lenient };
         let skipped_before = self.malformed.count;
         read_facts(format, &mut open, &options, self)?;
+        self.flush();
         let (bytes, sha256) = open.finish()?;
         self.current.bytes = bytes;
         self.current.malformed = self.malformed.count - skipped_before;
@@ -278,8 +284,20 @@ impl<'o> Importer<'o> {
             self.builder.add_label(head, tail, LabelRank::Untagged);
             return;
         }
+        self.add(head, relation, tail);
+    }
+
+    fn add(&mut self, head: &str, relation: &str, tail: &str) {
         self.current.facts += 1;
-        self.builder.add_named(head, relation, tail);
+        if self.batch.push([head, relation, tail], None) {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        let facts: Vec<[&str; 3]> = self.batch.facts().into_iter().map(|(fact, _)| fact).collect();
+        self.builder.add_batch(&facts);
+        self.batch.clear();
     }
 
     fn literal(&mut self, head: &str, relation: &str, literal: Literal<'_>) {
@@ -295,8 +313,7 @@ impl<'o> Importer<'o> {
         match self.options.literals {
             Literals::Drop => self.current.literals_dropped += 1,
             Literals::Keep => {
-                self.current.facts += 1;
-                self.builder.add_named(head, relation, literal.name);
+                self.add(head, relation, literal.name);
             }
         }
     }
@@ -312,6 +329,7 @@ impl<'o> Importer<'o> {
             duplicates,
             duplicates_policy: options.duplicates,
             self_loops,
+            tasks_without_candidates: 0,
             first_malformed: malformed.messages,
         };
         Imported { graph, tasks, inputs, report }
@@ -390,6 +408,8 @@ fn import_release(
         duplicates: release.duplicates,
         duplicates_policy: options.duplicates,
         self_loops: release.self_loops,
+        tasks_without_candidates: release.tasks.iter().filter(|task| task.candidates.is_empty()).count()
+            as u64,
         first_malformed: skipped.messages,
     };
     Ok(Imported { graph: release.graph, tasks: release.tasks, inputs: release.inputs, report })

@@ -6,6 +6,7 @@
 
 mod array;
 mod atomic;
+mod batch;
 pub mod format;
 mod graph;
 mod id;
@@ -14,6 +15,7 @@ mod lists;
 mod mapping;
 mod names;
 mod progress;
+mod slots;
 mod statistics;
 mod store;
 pub mod synth;

@@ -1,9 +1,9 @@
 //! Interned strings: [`Names`] maps names to dense ids and back, [`Texts`] only ids to strings.
 
-use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::array::Array;
+use crate::slots::{Slots, capacity_for, home};
 
 /// A sequence of strings in one block of bytes, addressed by position.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -78,7 +78,8 @@ const FREE: u32 = u32::MAX;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Names {
     pub(crate) texts: Texts,
-    /// A power-of-two number of slots holding ids or [`FREE`]; linear probing by `xxh3_64`.
+    /// A power-of-two number of slots holding ids or [`FREE`]: linear probing from the slot that
+    /// the top bits of [`hash`] give.
     pub(crate) slots: Array<u32>,
 }
 
@@ -111,7 +112,7 @@ impl Names {
             return None;
         }
         let mask = self.slots.len() - 1;
-        let mut slot = xxh3_64(name.as_bytes()) as usize & mask;
+        let mut slot = home(hash(name.as_bytes()), self.slots.len());
         // The bound keeps a lookup finite even in a table without a free slot.
         for _ in 0..self.slots.len() {
             match self.slots[slot] {
@@ -134,7 +135,12 @@ impl Names {
 pub struct NamesBuilder {
     bytes: Vec<u8>,
     ends: Vec<u64>,
-    index: HashTable<u32>,
+    index: Slots,
+}
+
+/// The 32 bits by which names are indexed; part of the store's format.
+fn hash(name: &[u8]) -> u32 {
+    (xxh3_64(name) >> 32) as u32
 }
 
 impl NamesBuilder {
@@ -155,24 +161,36 @@ impl NamesBuilder {
     /// # Panics
     /// If there are more than `u32::MAX - 1` distinct names.
     pub fn intern(&mut self, name: &str) -> u32 {
-        let hash = xxh3_64(name.as_bytes());
         let Self { bytes, ends, index } = self;
-        if let Some(&id) = index.find(hash, |&id| slice(bytes, ends, id) == name.as_bytes()) {
+        assert!(ends.len() < FREE as usize, "more than u32::MAX - 1 distinct names");
+        let new = ends.len() as u32;
+        let is_it = |id| slice(bytes, ends, id) == name.as_bytes();
+        if let Some(id) = index.find_or_insert(hash(name.as_bytes()), new, is_it) {
             return id;
         }
-        assert!(ends.len() < FREE as usize, "more than u32::MAX - 1 distinct names");
-        let id = ends.len() as u32;
         bytes.extend_from_slice(name.as_bytes());
         ends.push(bytes.len() as u64);
-        index.insert_unique(hash, id, |&id| xxh3_64(slice(bytes, ends, id)));
-        id
+        new
+    }
+
+    /// Brings what interning these names will look at into the cache, all misses at once.
+    pub(crate) fn touch<'n>(&self, names: impl Iterator<Item = &'n str>) {
+        let mut seen = 0u64;
+        let found: Vec<u32> = names.filter_map(|name| self.index.touch(hash(name.as_bytes()))).collect();
+        for &id in &found {
+            seen ^= self.ends[id as usize];
+        }
+        for &id in &found {
+            seen ^= u64::from(slice(&self.bytes, &self.ends, id).first().copied().unwrap_or(0));
+        }
+        // The reads above must not be optimised away.
+        std::hint::black_box(seen);
     }
 
     /// The id of a name that was seen before.
     #[must_use]
     pub fn id(&self, name: &str) -> Option<u32> {
-        let hash = xxh3_64(name.as_bytes());
-        self.index.find(hash, |&id| slice(&self.bytes, &self.ends, id) == name.as_bytes()).copied()
+        self.index.find(hash(name.as_bytes()), |id| slice(&self.bytes, &self.ends, id) == name.as_bytes())
     }
 
     /// The name with this id.
@@ -191,12 +209,11 @@ impl NamesBuilder {
         drop(index);
         let mut slots = Vec::new();
         if !ends.is_empty() {
-            // At most five eighths full: short probes, and 4.8 M names still fit 2^23 slots.
-            let capacity = (ends.len() * 8).div_ceil(5).next_power_of_two();
+            let capacity = capacity_for(ends.len());
             let mask = capacity - 1;
             slots = vec![FREE; capacity];
             for id in 0..ends.len() as u32 {
-                let mut slot = xxh3_64(slice(&bytes, &ends, id)) as usize & mask;
+                let mut slot = home(hash(slice(&bytes, &ends, id)), capacity);
                 while slots[slot] != FREE {
                     slot = (slot + 1) & mask;
                 }

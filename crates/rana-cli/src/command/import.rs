@@ -116,8 +116,24 @@ pub(crate) fn run(args: &ImportArgs, terminal: &Terminal) -> Result<(), CliError
         report: &imported.report,
     };
     store(&imported, &args.out)?;
+    warn(&imported.report, terminal);
     let account = ImportAccount { seconds: start.elapsed().as_secs_f64(), ..account };
     terminal.account(&account, |out| print(&account, out))
+}
+
+/// Says what looks like a mistake though it is none of the format's.
+fn warn(report: &ImportReport, terminal: &Terminal) {
+    if report.counts.triples == 0 {
+        let literals: u64 = report.sources.iter().map(|source| source.literals_dropped).sum();
+        let reason = if literals > 0 { "; all values are literals, see --literals keep" } else { "" };
+        terminal.warn(&format!("no fact was read{reason}"));
+    }
+    let without_candidates = report.tasks_without_candidates;
+    if without_candidates > 0 {
+        terminal.warn(&format!(
+            "{without_candidates} tasks have no candidates (rel2candidates.json does not list them)"
+        ));
+    }
 }
 
 /// Writes an imported graph to its store.

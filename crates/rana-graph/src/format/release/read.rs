@@ -8,6 +8,7 @@ use super::{
     CANDIDATES, ENTITY_IDS, ENTITY_TEXT, FILTER, INVERSE_SUFFIX, PATH_GRAPH, RELATION_IDS, RELATION_TEXT,
     tasks_file, type_in_name,
 };
+use crate::batch::FactBatch;
 use crate::format::{
     DelimitedOptions, FormatError, Header, OpenSource, Place, Sink, Source, Statement, delimited,
 };
@@ -171,8 +172,10 @@ fn read_path_graph(
         DelimitedOptions { delimiter: Some(b'\t'), header: Header::No, ..DelimitedOptions::default() };
     let facts_read = files.read(PATH_GRAPH, |open| {
         let file = open.name.clone();
-        let mut sink = PathGraphSink { file, builder, vocabulary, malformed, facts_read: 0 };
+        let batch = FactBatch::default();
+        let mut sink = PathGraphSink { file, builder, batch, vocabulary, malformed, facts_read: 0 };
         delimited::read(open, &options, &mut sink)?;
+        sink.flush()?;
         Ok(sink.facts_read)
     })?;
     facts_read.ok_or_else(|| FormatError::Release {
@@ -185,12 +188,33 @@ fn read_path_graph(
 struct PathGraphSink<'a> {
     file: String,
     builder: &'a mut GraphBuilder,
+    batch: FactBatch,
     vocabulary: Vocabulary,
     malformed: &'a mut dyn FnMut(FormatError) -> Result<(), FormatError>,
     facts_read: u64,
 }
 
 impl PathGraphSink<'_> {
+    /// Adds the facts of the batch whose names are known.
+    fn flush(&mut self) -> Result<(), FormatError> {
+        let facts = self.batch.facts();
+        self.builder.touch(facts.iter().map(|(names, _)| names));
+        let mut known = Vec::with_capacity(facts.len());
+        for (names, line) in facts {
+            match self.outside(names) {
+                Some(problem) => {
+                    let place = Place { file: self.file.clone(), line, column: None };
+                    (self.malformed)(FormatError::malformed(place, problem))?;
+                }
+                None => known.push(names),
+            }
+        }
+        self.facts_read += known.len() as u64;
+        self.builder.add_batch(&known);
+        self.batch.clear();
+        Ok(())
+    }
+
     fn outside(&self, names: [&str; 3]) -> Option<String> {
         let [head, relation, tail] = names;
         if self.vocabulary.relations && self.builder.relation(relation).is_none() {
@@ -206,13 +230,7 @@ impl PathGraphSink<'_> {
 impl Sink for PathGraphSink<'_> {
     fn statement(&mut self, statement: Statement<'_>, line: Option<u64>) -> Result<(), FormatError> {
         let Statement::Fact { head, relation, tail } = statement else { return Ok(()) };
-        if let Some(problem) = self.outside([head, relation, tail]) {
-            let place = Place { file: self.file.clone(), line, column: None };
-            return (self.malformed)(FormatError::malformed(place, problem));
-        }
-        self.facts_read += 1;
-        self.builder.add_named(head, relation, tail);
-        Ok(())
+        if self.batch.push([head, relation, tail], line) { self.flush() } else { Ok(()) }
     }
 
     fn malformed(&mut self, error: FormatError) -> Result<(), FormatError> {

@@ -1,0 +1,123 @@
+//! [`Slots`]: the hash index under names and facts while a graph is built.
+//!
+//! A plain open-addressing table of 32-bit ids beside the 32 bits of their hashes. Two things set
+//! it apart from a general hash map, and both matter when millions of names do not fit the cache.
+//! The home of an entry is given by the *top* bits of its hash, so growing walks memory in order
+//! and needs no second look at the keys. And a batch of lookups can be [touched](Slots::touch)
+//! first, so that their cache misses overlap instead of queueing up.
+
+/// A hash index from 32-bit hashes to ids.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Slots {
+    /// A power-of-two number of entries, `hash << 32 | id`, or [`FREE`].
+    entries: Vec<u64>,
+    len: usize,
+}
+
+/// No entry: the largest id is never given out.
+const FREE: u64 = u64::MAX;
+
+/// Smallest table; with it the shift below stays under 32.
+const SMALLEST: usize = 16;
+
+/// The position where the search for a hash starts in a table of `capacity` entries.
+pub(crate) fn home(hash: u32, capacity: usize) -> usize {
+    // `capacity` is a power of two, so this takes the top bits.
+    (u64::from(hash) * capacity as u64 >> 32) as usize
+}
+
+/// The capacity at which `len` entries fill a table to at most five eighths.
+pub(crate) fn capacity_for(len: usize) -> usize {
+    (len * 8).div_ceil(5).next_power_of_two().max(SMALLEST)
+}
+
+impl Slots {
+    /// How many ids are in the table.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The id under this hash for which `is_it` holds.
+    pub(crate) fn find(&self, hash: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+        if self.entries.is_empty() {
+            return None;
+        }
+        let mut at = home(hash, self.entries.len());
+        loop {
+            match self.entries[at] {
+                FREE => return None,
+                entry if (entry >> 32) as u32 == hash && is_it(entry as u32) => return Some(entry as u32),
+                _ => at = (at + 1) & (self.entries.len() - 1),
+            }
+        }
+    }
+
+    /// The id under this hash for which `is_it` holds, or else enters `new` and gives `None`.
+    pub(crate) fn find_or_insert(&mut self, hash: u32, new: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+        if (self.len + 1) * 8 > self.entries.len() * 5 {
+            self.grow();
+        }
+        let mask = self.entries.len() - 1;
+        let mut at = home(hash, self.entries.len());
+        loop {
+            match self.entries[at] {
+                FREE => {
+                    self.entries[at] = u64::from(hash) << 32 | u64::from(new);
+                    self.len += 1;
+                    return None;
+                }
+                entry if (entry >> 32) as u32 == hash && is_it(entry as u32) => return Some(entry as u32),
+                _ => at = (at + 1) & mask,
+            }
+        }
+    }
+
+    /// Reads the place where the search for a hash starts, and gives the id there if it has that
+    /// hash. Doing so for a batch before looking the batch up brings it into the cache.
+    pub(crate) fn touch(&self, hash: u32) -> Option<u32> {
+        let entry = *self.entries.get(home(hash, self.entries.len()))?;
+        (entry != FREE && (entry >> 32) as u32 == hash).then_some(entry as u32)
+    }
+
+    fn grow(&mut self) {
+        let capacity = (self.entries.len() * 2).max(SMALLEST);
+        let old = std::mem::replace(&mut self.entries, vec![FREE; capacity]);
+        for entry in old.into_iter().filter(|&entry| entry != FREE) {
+            let mut at = home((entry >> 32) as u32, capacity);
+            while self.entries[at] != FREE {
+                at = (at + 1) & (capacity - 1);
+            }
+            self.entries[at] = entry;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_hash_map(keys in prop::collection::vec(0u32..300, 0..600), spread in any::<bool>()) {
+            // Without spreading, all hashes are small and share a home: the worst case.
+            let hash = |key: u32| if spread { key.wrapping_mul(0x9E37_79B9) } else { key % 5 };
+            let mut slots = Slots::default();
+            let mut names: Vec<u32> = Vec::new();
+            let mut map: HashMap<u32, u32> = HashMap::new();
+            for key in keys {
+                let new = names.len() as u32;
+                let found = slots.find_or_insert(hash(key), new, |id| names[id as usize] == key);
+                prop_assert_eq!(found, map.get(&key).copied());
+                if found.is_none() {
+                    map.insert(key, new);
+                    names.push(key);
+                }
+                prop_assert_eq!(slots.find(hash(key), |id| names[id as usize] == key), map.get(&key).copied());
+                prop_assert_eq!(slots.len(), map.len());
+            }
+            prop_assert_eq!(slots.find(77_777, |id| names[id as usize] == 77_777), None);
+        }
+    }
+}

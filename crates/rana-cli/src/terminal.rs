@@ -1,7 +1,7 @@
 //! Everything that reaches the screen: data on standard output, the rest on standard error.
 
-use std::cell::RefCell;
 use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
@@ -81,14 +81,20 @@ impl Terminal {
 
     /// A progress bar, drawn only where somebody looks.
     pub(crate) fn progress(&self) -> Bar {
-        Bar { shown: !self.quiet && !self.json && io::stderr().is_terminal(), bar: RefCell::new(None) }
+        Bar { shown: !self.quiet && !self.json && io::stderr().is_terminal(), bar: Mutex::new(None) }
     }
 }
 
 /// A progress bar with rate and time left.
 pub(crate) struct Bar {
     shown: bool,
-    bar: RefCell<Option<ProgressBar>>,
+    bar: Mutex<Option<ProgressBar>>,
+}
+
+impl Bar {
+    fn current(&self) -> std::sync::MutexGuard<'_, Option<ProgressBar>> {
+        self.bar.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Progress for Bar {
@@ -113,17 +119,17 @@ impl Progress for Bar {
         bar.set_style(style);
         bar.set_message(stage.to_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
-        *self.bar.borrow_mut() = Some(bar);
+        *self.current() = Some(bar);
     }
 
     fn advance(&self, amount: u64) {
-        if let Some(bar) = &*self.bar.borrow() {
+        if let Some(bar) = &*self.current() {
             bar.inc(amount);
         }
     }
 
     fn end(&self) {
-        if let Some(bar) = self.bar.take() {
+        if let Some(bar) = self.current().take() {
             bar.finish_and_clear();
         }
     }

@@ -1,61 +1,163 @@
-//! [`FactBatch`]: facts by name, gathered to be added to a graph together.
+//! Statements on their way from a reader to a graph, gathered in batches.
+//!
+//! Reading and parsing run on one thread, looking names up on another; and within a batch the
+//! cache misses of the lookups overlap. Both matter for graphs larger than the cache.
 
-/// How many facts are worth gathering: their cache misses overlap, and their text stays in cache.
-const FULL: usize = 1024;
+use std::sync::mpsc::{SyncSender, sync_channel};
 
-/// A batch of facts by name, with the line each stood in.
-#[derive(Debug, Default)]
-pub(crate) struct FactBatch {
-    text: String,
-    /// For each fact where head, relation and tail end in `text`, and its line.
-    entries: Vec<([usize; 3], Option<u64>)>,
+use crate::format::FormatError;
+use crate::graph::LabelRank;
+
+/// How many statements are worth gathering.
+const FULL: usize = 512;
+/// How many batches a reader may be ahead.
+const AHEAD: usize = 16;
+
+/// What a statement in a batch says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Head, relation, tail.
+    Fact,
+    /// An entity has a type (the third name).
+    Type,
+    /// A name has a label (the third name).
+    Label(LabelRank),
 }
 
-impl FactBatch {
-    /// Adds a fact; `true` if the batch is now full.
-    #[must_use]
-    pub(crate) fn push(&mut self, names: [&str; 3], line: Option<u64>) -> bool {
-        let ends = names.map(|name| {
+/// A statement by names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Named<'b> {
+    pub(crate) kind: Kind,
+    pub(crate) names: [&'b str; 3],
+    /// The line it stood in, where that is known.
+    pub(crate) line: Option<u64>,
+}
+
+/// A batch of statements, their text in one piece.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    text: String,
+    /// For each statement its kind, where its names end in `text`, and its line.
+    entries: Vec<(Kind, [usize; 3], Option<u64>)>,
+}
+
+impl Batch {
+    fn push(&mut self, statement: Named<'_>) {
+        let ends = statement.names.map(|name| {
             self.text.push_str(name);
             self.text.len()
         });
-        self.entries.push((ends, line));
-        self.entries.len() >= FULL
+        self.entries.push((statement.kind, ends, statement.line));
     }
 
-    /// The facts by name, each with its line.
-    pub(crate) fn facts(&self) -> Vec<([&str; 3], Option<u64>)> {
+    /// The statements in their order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Named<'_>> {
         let mut start = 0;
-        self.entries
-            .iter()
-            .map(|&([head, relation, tail], line)| {
-                let names = [&self.text[start..head], &self.text[head..relation], &self.text[relation..tail]];
-                start = tail;
-                (names, line)
-            })
+        self.entries.iter().map(move |&(kind, [first, second, third], line)| {
+            let names = [&self.text[start..first], &self.text[first..second], &self.text[second..third]];
+            start = third;
+            Named { kind, names, line }
+        })
+    }
+
+    /// The facts among the statements, by name.
+    pub(crate) fn facts(&self) -> Vec<[&str; 3]> {
+        self.iter()
+            .filter(|statement| statement.kind == Kind::Fact)
+            .map(|statement| statement.names)
             .collect()
     }
+}
 
-    /// Forgets all facts and keeps the memory.
-    pub(crate) fn clear(&mut self) {
-        self.text.clear();
-        self.entries.clear();
+/// The end of the line at which a reader puts statements in.
+pub(crate) struct BatchSender {
+    batch: Batch,
+    sender: SyncSender<Batch>,
+}
+
+/// The other end of the line has stopped taking; its own error says why.
+#[derive(Debug)]
+pub(crate) struct Stopped;
+
+impl BatchSender {
+    pub(crate) fn push(&mut self, statement: Named<'_>) -> Result<(), Stopped> {
+        self.batch.push(statement);
+        if self.batch.entries.len() < FULL { Ok(()) } else { self.flush() }
     }
+
+    fn flush(&mut self) -> Result<(), Stopped> {
+        let full =
+            Batch { text: String::with_capacity(self.batch.text.len()), entries: Vec::with_capacity(FULL) };
+        self.sender.send(std::mem::replace(&mut self.batch, full)).map_err(|_| Stopped)
+    }
+}
+
+/// Runs `produce` on a thread of its own and `consume` on this one.
+///
+/// An error of `consume` speaks of something earlier in the input than one of `produce`, so it is
+/// the one that is returned.
+pub(crate) fn pipeline<T: Send>(
+    produce: impl FnOnce(&mut BatchSender) -> Result<T, FormatError> + Send,
+    mut consume: impl FnMut(&Batch) -> Result<(), FormatError>,
+) -> Result<T, FormatError> {
+    let (sender, receiver) = sync_channel(AHEAD);
+    std::thread::scope(|scope| {
+        let producer = scope.spawn(move || {
+            let mut sender = BatchSender { batch: Batch::default(), sender };
+            let produced = produce(&mut sender);
+            // If nobody listens any more, somebody has an error to return.
+            let _ = sender.flush();
+            produced
+        });
+        let consumed = receiver.iter().try_for_each(|batch| consume(&batch));
+        drop(receiver);
+        let produced = producer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        consumed.and(produced)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::Place;
+
+    fn fact(number: usize) -> [String; 3] {
+        [format!("héad{number}"), String::new(), format!("t{}", number % 7)]
+    }
+
+    fn produce(sender: &mut BatchSender, count: usize) -> Result<usize, FormatError> {
+        for number in 0..count {
+            let names = fact(number);
+            let names = [names[0].as_str(), names[1].as_str(), names[2].as_str()];
+            if sender.push(Named { kind: Kind::Fact, names, line: Some(number as u64) }).is_err() {
+                return Ok(number);
+            }
+        }
+        Ok(count)
+    }
 
     #[test]
-    fn facts_come_back_in_order() {
-        let mut batch = FactBatch::default();
-        assert!(!batch.push(["a", "", "bc"], Some(1)));
-        assert!(!batch.push(["é", "r", "a"], None));
-        assert_eq!(batch.facts(), [(["a", "", "bc"], Some(1)), (["é", "r", "a"], None)]);
-        batch.clear();
-        assert!(batch.facts().is_empty());
-        assert!((1..FULL).all(|_| !batch.push(["a", "b", "c"], None)));
-        assert!(batch.push(["a", "b", "c"], None));
+    fn statements_arrive_whole_and_in_order() {
+        let count = 3 * FULL + 5;
+        let mut arrived = 0;
+        let produced = pipeline(
+            |sender| produce(sender, count),
+            |batch| {
+                for statement in batch.iter() {
+                    assert_eq!(statement.names.map(str::to_owned), fact(arrived));
+                    assert_eq!(statement.line, Some(arrived as u64));
+                    arrived += 1;
+                }
+                Ok(())
+            },
+        );
+        assert_eq!((produced.unwrap(), arrived), (count, count));
+    }
+
+    #[test]
+    fn whoever_takes_can_stop_the_line() {
+        let error = || FormatError::malformed(Place::file("f"), "enough");
+        let outcome = pipeline(|sender| produce(sender, 1_000_000), |_| Err(error()));
+        assert_eq!(outcome.unwrap_err().to_string(), "f: enough");
     }
 }

@@ -339,7 +339,7 @@ impl GraphBuilder {
     /// Adds many facts by names, as [`add_named`](Self::add_named) would one by one, but several
     /// times faster on a large graph: the cache misses of a batch overlap.
     pub fn add_batch(&mut self, facts: &[[&str; 3]]) {
-        self.touch(facts.iter());
+        self.touch(facts.iter().copied());
         let ids: Vec<Fact> = facts
             .iter()
             .map(|[head, relation, tail]| Fact {
@@ -348,16 +348,21 @@ impl GraphBuilder {
                 tail: self.intern_entity(tail),
             })
             .collect();
-        let touched = ids.iter().filter_map(|fact| self.seen.touch(fact_hash(*fact))).fold(0, |a, b| a ^ b);
-        std::hint::black_box(touched);
-        for fact in ids {
-            self.add(fact);
-        }
+        self.add_all(&ids);
     }
 
     /// Brings what looking up the entities of these facts needs into the cache.
-    pub(crate) fn touch<'f>(&self, facts: impl Iterator<Item = &'f [&'f str; 3]>) {
-        self.entities.touch(facts.flat_map(|[head, _, tail]| [*head, *tail]));
+    pub(crate) fn touch<'f>(&self, facts: impl Iterator<Item = [&'f str; 3]>) {
+        self.entities.touch(facts.flat_map(|[head, _, tail]| [head, tail]));
+    }
+
+    /// Adds many facts, the cache misses of their lookups overlapping.
+    pub(crate) fn add_all(&mut self, facts: &[Fact]) {
+        let touched = facts.iter().filter_map(|fact| self.seen.touch(fact_hash(*fact))).fold(0, |a, b| a ^ b);
+        std::hint::black_box(touched);
+        for fact in facts {
+            self.add(*fact);
+        }
     }
 
     /// Gives the entity or relation of this name a label; of several, the best-ranked, then the first, stays.
@@ -431,17 +436,9 @@ impl GraphBuilder {
         for number in 0..task_relations.len() as u32 {
             relations.intern(task_relations.name(number));
         }
-        let entities = entities.finish();
+        let count = entities.len();
+        let (entities, neighbours) = rayon::join(|| entities.finish(), || neighbourhoods(count, &facts));
         let relations = relations.finish();
-        let neighbours = Lists::group(
-            entities.len(),
-            facts.iter().flat_map(|fact| {
-                [
-                    (fact.head.index(), Edge { relation: fact.relation, entity: fact.tail }),
-                    (fact.tail.index(), Edge { relation: fact.relation.inverse(), entity: fact.head }),
-                ]
-            }),
-        );
         let mut stated = std::collections::HashSet::new();
         types.retain(|entry| stated.insert(*entry));
         let types = if types.is_empty() {
@@ -462,6 +459,19 @@ impl GraphBuilder {
             release_rows: release_rows.into(),
         }
     }
+}
+
+/// Every fact at its head and, inverted, at its tail, in the order of the facts.
+fn neighbourhoods(entities: usize, facts: &[Fact]) -> Lists<Edge> {
+    Lists::group(
+        entities,
+        facts.iter().flat_map(|fact| {
+            [
+                (fact.head.index(), Edge { relation: fact.relation, entity: fact.tail }),
+                (fact.tail.index(), Edge { relation: fact.relation.inverse(), entity: fact.head }),
+            ]
+        }),
+    )
 }
 
 fn labels_of(names: &Names, labels: &HashMap<Box<str>, (LabelRank, Box<str>)>) -> Texts {

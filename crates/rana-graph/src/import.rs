@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::batch::FactBatch;
+use crate::batch::{Batch, BatchSender, Kind, Named, Stopped, pipeline};
 use crate::format::{
     DelimitedOptions, Format, FormatError, Literal, ReadOptions, Sink, Source, Statement, detect, is_release,
     read_facts, read_release,
 };
 use crate::graph::{Duplicates, Graph, GraphBuilder, LabelRank};
 use crate::progress::{Progress, Unit};
+use crate::skipped::Skipped;
 use crate::store::{Counts, Input};
 use crate::tasks::{TaskSet, TaskSetBuilder};
 
@@ -120,9 +121,6 @@ pub struct SourceReport {
     pub malformed: u64,
 }
 
-/// How many messages of skipped places a report keeps.
-const KEPT_MESSAGES: usize = 10;
-
 /// Imports one or several sources into one graph.
 ///
 /// A release directory (NELL-One, Wiki-One) comes alone and brings its tasks; all other sources
@@ -150,13 +148,16 @@ pub fn import(
     let sources = expand_directories(sources)?;
     let total = sources.iter().map(Source::size).sum::<Option<u64>>();
     progress.begin("reading", total, Unit::Bytes);
-    let mut importer = Importer::new(options);
-    let mut inputs = Vec::with_capacity(sources.len());
-    for (number, source) in sources.iter().enumerate() {
-        inputs.push(importer.read(number, source, progress)?);
-    }
+    let mut builder = GraphBuilder::new(options.duplicates);
+    let read = pipeline(
+        |sender| read_sources(&sources, options, progress, sender),
+        |batch| {
+            add(&mut builder, batch);
+            Ok(())
+        },
+    );
     progress.end();
-    Ok(importer.finish(inputs))
+    Ok(finish(builder, read?, options))
 }
 
 /// The release directory among the sources, if there is one; it must be alone.
@@ -223,155 +224,136 @@ fn split_files(directory: &Path) -> Result<Vec<PathBuf>, FormatError> {
     Ok(found)
 }
 
-/// Collects what the readers find.
-struct Importer<'o> {
-    options: &'o ImportOptions,
-    builder: GraphBuilder,
-    batch: FactBatch,
-    sources: Vec<SourceReport>,
-    current: SourceReport,
-    malformed: Skipped,
+/// What the readers account for.
+struct Read {
+    inputs: Vec<Input>,
+    reports: Vec<SourceReport>,
+    skipped: Skipped,
 }
 
-impl<'o> Importer<'o> {
-    fn new(options: &'o ImportOptions) -> Self {
-        Self {
-            options,
-            builder: GraphBuilder::new(options.duplicates),
-            batch: FactBatch::default(),
-            sources: Vec::new(),
-            current: SourceReport::default(),
-            malformed: Skipped::new(options.lenient),
-        }
-    }
-
-    fn read(
-        &mut self,
-        number: usize,
-        source: &Source,
-        progress: &dyn Progress,
-    ) -> Result<Input, FormatError> {
+/// Reads one source after the other and sends what they say down the line.
+fn read_sources(
+    sources: &[Source],
+    options: &ImportOptions,
+    progress: &dyn Progress,
+    sender: &mut BatchSender,
+) -> Result<Read, FormatError> {
+    let mut read = Read { inputs: Vec::new(), reports: Vec::new(), skipped: Skipped::new(options.lenient) };
+    for (number, source) in sources.iter().enumerate() {
         let mut open = source.open(progress)?;
-        let format = match self.options.format {
+        let format = match options.format {
             Some(format) => format,
             None => detect(&open)?,
         };
-        self.current =
+        let report =
             SourceReport { name: source.name(), format: format.to_string(), ..SourceReport::default() };
-        let options =
-            ReadOptions { delimited: &self.options.delimited, number, lenient: self.options.lenient };
-        let skipped_before = self.malformed.count;
-        read_facts(format, &mut open, &options, self)?;
-        self.flush();
+        let mut interpreter = Interpreter { options, report, skipped: read.skipped.another(), sender };
+        let read_options = ReadOptions { delimited: &options.delimited, number, lenient: options.lenient };
+        read_facts(format, &mut open, &read_options, &mut interpreter)?;
+        let Interpreter { report, skipped, .. } = interpreter;
         let (bytes, sha256) = open.finish()?;
-        self.current.bytes = bytes;
-        self.current.malformed = self.malformed.count - skipped_before;
-        self.sources.push(std::mem::take(&mut self.current));
-        Ok(Input { name: source.name(), format: format.to_string(), bytes, sha256 })
+        read.reports.push(SourceReport { bytes, malformed: skipped.count, ..report });
+        read.skipped.absorb(skipped);
+        read.inputs.push(Input { name: source.name(), format: format.to_string(), bytes, sha256 });
     }
+    Ok(read)
+}
 
-    fn fact(&mut self, head: &str, relation: &str, tail: &str) {
+/// Decides what each statement of a source means, and counts.
+struct Interpreter<'a> {
+    options: &'a ImportOptions,
+    report: SourceReport,
+    skipped: Skipped,
+    sender: &'a mut BatchSender,
+}
+
+impl Interpreter<'_> {
+    fn fact(&mut self, names: [&str; 3]) -> Result<(), Stopped> {
+        let [head, relation, tail] = names;
         if relation == RDF_TYPE || self.options.type_relations.iter().any(|name| name == relation) {
-            self.current.types += 1;
-            let entity = self.builder.intern_entity(head);
-            self.builder.add_type(entity, tail);
+            self.report.types += 1;
+            self.send(Kind::Type, names)?;
             if self.options.type_triples == TypeTriples::Drop {
-                return;
+                return Ok(());
             }
         } else if self.options.label_relations.iter().any(|name| name == relation) {
             // Tables cannot mark literals, so a label may come as the tail of a fact.
-            self.current.labels += 1;
-            self.builder.add_label(head, tail, LabelRank::Untagged);
-            return;
+            self.report.labels += 1;
+            return self.send(Kind::Label(LabelRank::Untagged), [head, "", tail]);
         }
-        self.add(head, relation, tail);
+        self.report.facts += 1;
+        self.send(Kind::Fact, names)
     }
 
-    fn add(&mut self, head: &str, relation: &str, tail: &str) {
-        self.current.facts += 1;
-        if self.batch.push([head, relation, tail], None) {
-            self.flush();
-        }
-    }
-
-    fn flush(&mut self) {
-        let facts: Vec<[&str; 3]> = self.batch.facts().into_iter().map(|(fact, _)| fact).collect();
-        self.builder.add_batch(&facts);
-        self.batch.clear();
-    }
-
-    fn literal(&mut self, head: &str, relation: &str, literal: Literal<'_>) {
+    fn literal(&mut self, head: &str, relation: &str, literal: Literal<'_>) -> Result<(), Stopped> {
         let is_label = LABEL_RELATIONS.contains(&relation)
             || self.options.label_relations.iter().any(|name| name == relation);
         if is_label {
-            self.current.labels += 1;
+            self.report.labels += 1;
             let rank = label_rank(self.options.language.as_deref(), literal.language);
-            self.builder.add_label(head, literal.value, rank);
-            return;
+            return self.send(Kind::Label(rank), [head, "", literal.value]);
         }
-        self.current.literals += 1;
+        self.report.literals += 1;
         match self.options.literals {
-            Literals::Drop => self.current.literals_dropped += 1,
+            Literals::Drop => {
+                self.report.literals_dropped += 1;
+                Ok(())
+            }
             Literals::Keep => {
-                self.add(head, relation, literal.name);
+                self.report.facts += 1;
+                self.send(Kind::Fact, [head, relation, literal.name])
             }
         }
     }
 
-    fn finish(self, inputs: Vec<Input>) -> Imported {
-        let Self { options, builder, sources, malformed, .. } = self;
-        let (duplicates, self_loops) = (builder.duplicate_count(), builder.self_loop_count());
-        let graph = builder.finish();
-        let tasks = TaskSetBuilder::default().finish();
-        let report = ImportReport {
-            sources,
-            counts: Counts::of(&graph, &tasks),
-            duplicates,
-            duplicates_policy: options.duplicates,
-            self_loops,
-            tasks_without_candidates: 0,
-            first_malformed: malformed.messages,
-        };
-        Imported { graph, tasks, inputs, report }
+    fn send(&mut self, kind: Kind, names: [&str; 3]) -> Result<(), Stopped> {
+        self.sender.push(Named { kind, names, line: None })
     }
 }
 
-impl Sink for Importer<'_> {
+impl Sink for Interpreter<'_> {
     fn statement(&mut self, statement: Statement<'_>, _: Option<u64>) -> Result<(), FormatError> {
-        match statement {
-            Statement::Fact { head, relation, tail } => self.fact(head, relation, tail),
+        let sent = match statement {
+            Statement::Fact { head, relation, tail } => self.fact([head, relation, tail]),
             Statement::Literal { head, relation, literal } => self.literal(head, relation, literal),
-        }
-        Ok(())
+        };
+        sent.map_err(|Stopped| FormatError::stopped())
     }
 
     fn malformed(&mut self, error: FormatError) -> Result<(), FormatError> {
-        self.malformed.take(error)
+        self.skipped.take(error)
     }
 }
 
-/// Counts malformed places under `lenient`, stops at the first otherwise.
-struct Skipped {
-    lenient: bool,
-    count: u64,
-    messages: Vec<String>,
+/// Adds a batch of statements to a graph.
+fn add(builder: &mut GraphBuilder, batch: &Batch) {
+    builder.add_batch(&batch.facts());
+    for Named { kind, names: [name, _, value], .. } in batch.iter() {
+        match kind {
+            Kind::Fact => {}
+            Kind::Type => {
+                let entity = builder.intern_entity(name);
+                builder.add_type(entity, value);
+            }
+            Kind::Label(rank) => builder.add_label(name, value, rank),
+        }
+    }
 }
 
-impl Skipped {
-    fn new(lenient: bool) -> Self {
-        Self { lenient, count: 0, messages: Vec::new() }
-    }
-
-    fn take(&mut self, error: FormatError) -> Result<(), FormatError> {
-        if !self.lenient {
-            return Err(error);
-        }
-        self.count += 1;
-        if self.messages.len() < KEPT_MESSAGES {
-            self.messages.push(error.to_string());
-        }
-        Ok(())
-    }
+fn finish(builder: GraphBuilder, read: Read, options: &ImportOptions) -> Imported {
+    let (duplicates, self_loops) = (builder.duplicate_count(), builder.self_loop_count());
+    let graph = builder.finish();
+    let tasks = TaskSetBuilder::default().finish();
+    let report = ImportReport {
+        sources: read.reports,
+        counts: Counts::of(&graph, &tasks),
+        duplicates,
+        duplicates_policy: options.duplicates,
+        self_loops,
+        tasks_without_candidates: 0,
+        first_malformed: read.skipped.messages,
+    };
+    Imported { graph, tasks, inputs: read.inputs, report }
 }
 
 fn label_rank(wanted: Option<&str>, language: Option<&str>) -> LabelRank {
@@ -389,7 +371,7 @@ fn import_release(
 ) -> Result<Imported, FormatError> {
     progress.begin("reading", None, Unit::Bytes);
     let mut skipped = Skipped::new(options.lenient);
-    let release = read_release(directory, options.duplicates, progress, &mut |error| skipped.take(error))?;
+    let release = read_release(directory, options.duplicates, progress, &mut skipped)?;
     progress.end();
     let labels =
         release.graph.entities().filter(|&entity| release.graph.entity_label(entity).is_some()).count();

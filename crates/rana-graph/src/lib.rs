@@ -15,6 +15,7 @@ mod lists;
 mod mapping;
 mod names;
 mod progress;
+mod skipped;
 mod slots;
 mod statistics;
 mod store;

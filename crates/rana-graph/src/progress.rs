@@ -10,7 +10,7 @@ pub enum Unit {
 }
 
 /// A listener to the progress of long work; `()` listens to nothing.
-pub trait Progress {
+pub trait Progress: Sync {
     /// A stage begins; `total` is how much there is to do, if that is known.
     fn begin(&self, stage: &str, total: Option<u64>, unit: Unit);
     /// So much more of the stage is done.

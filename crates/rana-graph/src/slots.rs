@@ -32,11 +32,6 @@ pub(crate) fn capacity_for(len: usize) -> usize {
 }
 
 impl Slots {
-    /// How many ids are in the table.
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
     /// The id under this hash for which `is_it` holds.
     pub(crate) fn find(&self, hash: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         if self.entries.is_empty() {
@@ -115,7 +110,7 @@ mod tests {
                     names.push(key);
                 }
                 prop_assert_eq!(slots.find(hash(key), |id| names[id as usize] == key), map.get(&key).copied());
-                prop_assert_eq!(slots.len(), map.len());
+                prop_assert_eq!(slots.len, map.len());
             }
             prop_assert_eq!(slots.find(77_777, |id| names[id as usize] == 77_777), None);
         }

@@ -126,6 +126,11 @@ impl FormatError {
         move |source| Self::Io { file, action, source }
     }
 
+    /// A reader ends early because nobody takes what it reads; the taker's own error is shown.
+    pub(crate) fn stopped() -> Self {
+        Self::Io { file: String::new(), action: "go on", source: io::ErrorKind::Interrupted.into() }
+    }
+
     pub(crate) fn malformed(place: Place, problem: impl Into<String>) -> Self {
         Self::Malformed { place, problem: problem.into() }
     }

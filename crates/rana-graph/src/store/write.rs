@@ -91,9 +91,7 @@ fn write_arrays(data: &Path, arrays: &[(&'static str, &[u8])]) -> Result<(), Sto
     // The same content may be there already, whole or in part: files are replaced by rename, never
     // rewritten, so that a mapping of them stays valid.
     fs::create_dir_all(data).map_err(StoreError::io(data, "create the directory"))?;
-    for (name, bytes) in arrays {
-        write_synced(&data.join(name), bytes)?;
-    }
+    arrays.par_iter().try_for_each(|(name, bytes)| write_synced(&data.join(name), bytes))?;
     sync_directory(data)
 }
 

@@ -8,13 +8,14 @@ use super::{
     CANDIDATES, ENTITY_IDS, ENTITY_TEXT, FILTER, INVERSE_SUFFIX, PATH_GRAPH, RELATION_IDS, RELATION_TEXT,
     tasks_file, type_in_name,
 };
-use crate::batch::FactBatch;
+use crate::batch::{Batch, BatchSender, Kind, Named, Stopped, pipeline};
 use crate::format::{
     DelimitedOptions, FormatError, Header, OpenSource, Place, Sink, Source, Statement, delimited,
 };
 use crate::graph::{Duplicates, Graph, GraphBuilder, LabelRank};
-use crate::id::{EntityId, Pair, RelationId};
+use crate::id::{EntityId, Fact, Pair, RelationId};
 use crate::progress::Progress;
+use crate::skipped::Skipped;
 use crate::store::Input;
 use crate::tasks::{Split, TaskSet, TaskSetBuilder};
 
@@ -28,12 +29,12 @@ pub(crate) struct Release {
     pub(crate) self_loops: u64,
 }
 
-/// Reads a release directory; `malformed` decides whether a bad entry stops or is skipped.
+/// Reads a release directory; `skipped` decides what becomes of malformed entries.
 pub(crate) fn read_release(
     directory: &Path,
     duplicates: Duplicates,
     progress: &dyn Progress,
-    malformed: &mut dyn FnMut(FormatError) -> Result<(), FormatError>,
+    skipped: &mut Skipped,
 ) -> Result<Release, FormatError> {
     let mut files = Files { directory, progress, inputs: Vec::new() };
     let mut builder = GraphBuilder::new(duplicates);
@@ -41,9 +42,9 @@ pub(crate) fn read_release(
         entities: read_entity_ids(&mut files, &mut builder)?,
         relations: read_relation_ids(&mut files, &mut builder)?,
     };
-    let facts_read = read_path_graph(&mut files, &mut builder, vocabulary, malformed)?;
-    read_labels(&mut files, ENTITY_TEXT, &mut builder, malformed)?;
-    read_labels(&mut files, RELATION_TEXT, &mut builder, malformed)?;
+    let facts_read = read_path_graph(&mut files, &mut builder, vocabulary, skipped)?;
+    read_labels(&mut files, ENTITY_TEXT, &mut builder, skipped)?;
+    read_labels(&mut files, RELATION_TEXT, &mut builder, skipped)?;
     add_types_in_names(&mut builder);
 
     let task_files = read_task_files(&mut files)?;
@@ -53,13 +54,13 @@ pub(crate) fn read_release(
     let graph = builder.finish();
     let mut tasks = TaskSetBuilder::default();
     for (split, file) in &task_files {
-        read_tasks(file, *split, &graph, &mut tasks, malformed)?;
+        read_tasks(file, *split, &graph, &mut tasks, skipped)?;
     }
     if let Some(file) = &candidates {
-        read_candidates(file, &graph, &mut tasks, malformed)?;
+        read_candidates(file, &graph, &mut tasks, skipped)?;
     }
     match files.json(FILTER)? {
-        Some(file) => read_filter(&file, &graph, &mut tasks, malformed)?,
+        Some(file) => read_filter(&file, &graph, &mut tasks, skipped)?,
         None => tasks.filter_from_tasks(),
     }
     Ok(Release { graph, tasks: tasks.finish(), inputs: files.inputs, facts_read, duplicates, self_loops })
@@ -91,16 +92,27 @@ impl Files<'_> {
         read: impl FnOnce(&mut OpenSource<'_>) -> Result<T, FormatError>,
     ) -> Result<Option<T>, FormatError> {
         let Some(source) = self.source(file) else { return Ok(None) };
-        let mut open = source.open(self.progress)?;
-        let value = read(&mut open)?;
-        let (bytes, sha256) = open.finish()?;
-        self.inputs.push(Input { name: file.to_owned(), format: "nell-one".to_owned(), bytes, sha256 });
+        let (value, input) = read_input(&source, file, self.progress, read)?;
+        self.inputs.push(input);
         Ok(Some(value))
     }
 
     fn json(&mut self, file: &str) -> Result<Option<Json>, FormatError> {
         self.read(file, |open| Ok(Json { name: open.name.clone(), bytes: open.read_all()? }))
     }
+}
+
+/// Reads a source by `read`, and notes its size and hash under `name`.
+fn read_input<T>(
+    source: &Source,
+    name: &str,
+    progress: &dyn Progress,
+    read: impl FnOnce(&mut OpenSource<'_>) -> Result<T, FormatError>,
+) -> Result<(T, Input), FormatError> {
+    let mut open = source.open(progress)?;
+    let value = read(&mut open)?;
+    let (bytes, sha256) = open.finish()?;
+    Ok((value, Input { name: name.to_owned(), format: "nell-one".to_owned(), bytes, sha256 }))
 }
 
 /// Which vocabularies were given, so that a name outside them is an error.
@@ -166,83 +178,101 @@ fn read_path_graph(
     files: &mut Files<'_>,
     builder: &mut GraphBuilder,
     vocabulary: Vocabulary,
-    malformed: &mut dyn FnMut(FormatError) -> Result<(), FormatError>,
+    skipped: &mut Skipped,
 ) -> Result<u64, FormatError> {
     let options =
         DelimitedOptions { delimiter: Some(b'\t'), header: Header::No, ..DelimitedOptions::default() };
-    let facts_read = files.read(PATH_GRAPH, |open| {
-        let file = open.name.clone();
-        let batch = FactBatch::default();
-        let mut sink = PathGraphSink { file, builder, batch, vocabulary, malformed, facts_read: 0 };
-        delimited::read(open, &options, &mut sink)?;
-        sink.flush()?;
-        Ok(sink.facts_read)
-    })?;
-    facts_read.ok_or_else(|| FormatError::Release {
-        file: files.directory.join(PATH_GRAPH).display().to_string(),
-        problem: "missing: a release has its background facts in this file".to_owned(),
-    })
+    let path = files.directory.join(PATH_GRAPH);
+    let file = path.display().to_string();
+    if !path.is_file() {
+        let problem = "missing: a release has its background facts in this file".to_owned();
+        return Err(FormatError::Release { file, problem });
+    }
+    let progress = files.progress;
+    let mut unreadable = skipped.another();
+    let mut facts_read = 0;
+    let ((), input) = pipeline(
+        |sender| {
+            let mut sink = PathGraphSink { sender, skipped: &mut unreadable };
+            read_input(&Source::Path(path), PATH_GRAPH, progress, |open| {
+                delimited::read(open, &options, &mut sink)
+            })
+        },
+        |batch| {
+            facts_read += add_known(builder, batch, vocabulary, &file, skipped)?;
+            Ok(())
+        },
+    )?;
+    files.inputs.push(input);
+    skipped.absorb(unreadable);
+    Ok(facts_read)
 }
 
-/// Takes the background facts, holding them to the released vocabularies.
+/// Sends the background facts down the line.
 struct PathGraphSink<'a> {
-    file: String,
-    builder: &'a mut GraphBuilder,
-    batch: FactBatch,
-    vocabulary: Vocabulary,
-    malformed: &'a mut dyn FnMut(FormatError) -> Result<(), FormatError>,
-    facts_read: u64,
-}
-
-impl PathGraphSink<'_> {
-    /// Adds the facts of the batch whose names are known.
-    fn flush(&mut self) -> Result<(), FormatError> {
-        let facts = self.batch.facts();
-        self.builder.touch(facts.iter().map(|(names, _)| names));
-        let mut known = Vec::with_capacity(facts.len());
-        for (names, line) in facts {
-            match self.outside(names) {
-                Some(problem) => {
-                    let place = Place { file: self.file.clone(), line, column: None };
-                    (self.malformed)(FormatError::malformed(place, problem))?;
-                }
-                None => known.push(names),
-            }
-        }
-        self.facts_read += known.len() as u64;
-        self.builder.add_batch(&known);
-        self.batch.clear();
-        Ok(())
-    }
-
-    fn outside(&self, names: [&str; 3]) -> Option<String> {
-        let [head, relation, tail] = names;
-        if self.vocabulary.relations && self.builder.relation(relation).is_none() {
-            return Some(format!("the relation `{relation}` is not in {RELATION_IDS}"));
-        }
-        let unknown = [head, tail].into_iter().find(|name| self.builder.entity(name).is_none());
-        unknown
-            .filter(|_| self.vocabulary.entities)
-            .map(|name| format!("the entity `{name}` is not in {ENTITY_IDS}"))
-    }
+    sender: &'a mut BatchSender,
+    skipped: &'a mut Skipped,
 }
 
 impl Sink for PathGraphSink<'_> {
     fn statement(&mut self, statement: Statement<'_>, line: Option<u64>) -> Result<(), FormatError> {
         let Statement::Fact { head, relation, tail } = statement else { return Ok(()) };
-        if self.batch.push([head, relation, tail], line) { self.flush() } else { Ok(()) }
+        let fact = Named { kind: Kind::Fact, names: [head, relation, tail], line };
+        self.sender.push(fact).map_err(|Stopped| FormatError::stopped())
     }
 
     fn malformed(&mut self, error: FormatError) -> Result<(), FormatError> {
-        (self.malformed)(error)
+        self.skipped.take(error)
     }
+}
+
+/// Adds the facts of a batch, holding them to the released vocabularies, and gives their number.
+fn add_known(
+    builder: &mut GraphBuilder,
+    batch: &Batch,
+    vocabulary: Vocabulary,
+    file: &str,
+    skipped: &mut Skipped,
+) -> Result<u64, FormatError> {
+    builder.touch(batch.iter().map(|statement| statement.names));
+    let mut facts = Vec::new();
+    for Named { names, line, .. } in batch.iter() {
+        match known_fact(builder, names, vocabulary) {
+            Ok(fact) => facts.push(fact),
+            Err(problem) => {
+                let place = Place { file: file.to_owned(), line, column: None };
+                skipped.take(FormatError::malformed(place, problem))?;
+            }
+        }
+    }
+    builder.add_all(&facts);
+    Ok(facts.len() as u64)
+}
+
+fn known_fact(
+    builder: &mut GraphBuilder,
+    [head, relation, tail]: [&str; 3],
+    vocabulary: Vocabulary,
+) -> Result<Fact, String> {
+    if vocabulary.relations && builder.relation(relation).is_none() {
+        return Err(format!("the relation `{relation}` is not in {RELATION_IDS}"));
+    }
+    let entity = |name: &str, builder: &mut GraphBuilder| {
+        if vocabulary.entities {
+            builder.entity(name).ok_or_else(|| format!("the entity `{name}` is not in {ENTITY_IDS}"))
+        } else {
+            Ok(builder.intern_entity(name))
+        }
+    };
+    let (head, tail) = (entity(head, builder)?, entity(tail, builder)?);
+    Ok(Fact { head, relation: builder.intern_relation(relation), tail })
 }
 
 fn read_labels(
     files: &mut Files<'_>,
     file: &str,
     builder: &mut GraphBuilder,
-    malformed: &mut dyn FnMut(FormatError) -> Result<(), FormatError>,
+    skipped: &mut Skipped,
 ) -> Result<(), FormatError> {
     let Some(json) = files.json(file)? else { return Ok(()) };
     for (at, line) in json.bytes.split(|&byte| byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty())
@@ -251,7 +281,7 @@ fn read_labels(
             std::str::from_utf8(line).ok().and_then(|line| line.trim_end_matches('\r').split_once('\t'));
         match text {
             Some((name, label)) => builder.add_label(name, label, LabelRank::Untagged),
-            None => malformed(FormatError::malformed(
+            None => skipped.take(FormatError::malformed(
                 Place::at(&json.name, at as u64 + 1, 1),
                 "expected a name, a tab and a label in UTF-8",
             ))?,
@@ -325,7 +355,7 @@ fn read_tasks(
     split: Split,
     graph: &Graph,
     tasks: &mut TaskSetBuilder,
-    malformed: &mut dyn FnMut(FormatError) -> Result<(), FormatError>,
+    skipped: &mut Skipped,
 ) -> Result<(), FormatError> {
     for_each_entry(&file.name, &file.bytes, |relation, facts: Vec<[Text<'_>; 3]>| {
         let mut pairs = Vec::with_capacity(facts.len());
@@ -339,7 +369,7 @@ fn read_tasks(
                 let unknown = if graph.entity(&head.0).is_none() { &head.0 } else { &tail.0 };
                 format!("names the entity `{unknown}`, which the graph does not have")
             };
-            malformed(FormatError::malformed(
+            skipped.take(FormatError::malformed(
                 Place::file(&file.name),
                 format!("fact {} of the task `{relation}` {problem}", at + 1),
             ))?;
@@ -363,14 +393,14 @@ fn read_candidates(
     file: &Json,
     graph: &Graph,
     tasks: &mut TaskSetBuilder,
-    malformed: &mut dyn FnMut(FormatError) -> Result<(), FormatError>,
+    skipped: &mut Skipped,
 ) -> Result<(), FormatError> {
     for_each_entry(&file.name, &file.bytes, |relation, names: Vec<Text<'_>>| {
         let mut candidates = Vec::with_capacity(names.len());
         for name in &names {
             match graph.entity(&name.0) {
                 Some(entity) => candidates.push(entity),
-                None => malformed(FormatError::malformed(
+                None => skipped.take(FormatError::malformed(
                     Place::file(&file.name),
                     format!(
                         "the candidates of `{relation}` name `{}`, which the graph does not have",
@@ -388,20 +418,20 @@ fn read_filter(
     file: &Json,
     graph: &Graph,
     tasks: &mut TaskSetBuilder,
-    malformed: &mut dyn FnMut(FormatError) -> Result<(), FormatError>,
+    skipped: &mut Skipped,
 ) -> Result<(), FormatError> {
     let keys = FilterKeys::new(graph);
     for_each_entry(&file.name, &file.bytes, |key, tails: Vec<Text<'_>>| {
         let (head, relation) = match keys.split(graph, key)[..] {
             [question] => question,
             [] => {
-                return malformed(FormatError::malformed(
+                return skipped.take(FormatError::malformed(
                     Place::file(&file.name),
                     format!("the key `{key}` is no entity followed by a task relation"),
                 ));
             }
             _ => {
-                return malformed(FormatError::malformed(
+                return skipped.take(FormatError::malformed(
                     Place::file(&file.name),
                     format!("the key `{key}` can be read as more than one entity and relation"),
                 ));
@@ -410,7 +440,7 @@ fn read_filter(
         for tail in &tails {
             match graph.entity(&tail.0) {
                 Some(tail) => tasks.add_known(head, relation, tail),
-                None => malformed(FormatError::malformed(
+                None => skipped.take(FormatError::malformed(
                     Place::file(&file.name),
                     format!("the key `{key}` lists `{}`, which the graph does not have", tail.0),
                 ))?,

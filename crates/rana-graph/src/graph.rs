@@ -272,6 +272,18 @@ impl GraphBuilder {
         EntityId(self.entities.intern(name))
     }
 
+    /// Interns many entities, as [`intern_entity`](Self::intern_entity) would one by one, but faster.
+    pub(crate) fn intern_entities(&mut self, names: &[String]) {
+        // Enough for the cache misses to overlap, few enough to stay in the cache.
+        const TOGETHER: usize = 1024;
+        for names in names.chunks(TOGETHER) {
+            self.entities.touch(names.iter().map(String::as_str));
+            for name in names {
+                self.entities.intern(name);
+            }
+        }
+    }
+
     /// The forward id of a background relation, new if its name was not seen before.
     ///
     /// # Panics
@@ -358,8 +370,7 @@ impl GraphBuilder {
 
     /// Adds many facts, the cache misses of their lookups overlapping.
     pub(crate) fn add_all(&mut self, facts: &[Fact]) {
-        let touched = facts.iter().filter_map(|fact| self.seen.touch(fact_hash(*fact))).fold(0, |a, b| a ^ b);
-        std::hint::black_box(touched);
+        self.seen.touch(&facts.iter().map(|fact| fact_hash(*fact)).collect::<Vec<_>>());
         for fact in facts {
             self.add(*fact);
         }
@@ -380,6 +391,15 @@ impl GraphBuilder {
     pub fn add_type(&mut self, entity: EntityId, type_name: &str) {
         let type_id = TypeId(self.type_names.intern(type_name));
         self.types.push((entity, type_id));
+    }
+
+    /// Gives every entity so far the type that its name tells.
+    pub(crate) fn add_types_by_name(&mut self, type_of: impl Fn(&str) -> &str) {
+        let Self { entities, type_names, types, .. } = self;
+        for id in 0..entities.len() as u32 {
+            let type_id = type_names.intern(type_of(entities.name(id)));
+            types.push((EntityId(id), TypeId(type_id)));
+        }
     }
 
     /// Names a relation that has no background facts: a task's, or one that only the filter knows.
@@ -426,7 +446,7 @@ impl GraphBuilder {
             facts,
             labels,
             type_names,
-            mut types,
+            types,
             release_rows,
             task_relations,
             ..
@@ -439,13 +459,7 @@ impl GraphBuilder {
         let count = entities.len();
         let (entities, neighbours) = rayon::join(|| entities.finish(), || neighbourhoods(count, &facts));
         let relations = relations.finish();
-        let mut stated = std::collections::HashSet::new();
-        types.retain(|entry| stated.insert(*entry));
-        let types = if types.is_empty() {
-            Lists::default()
-        } else {
-            Lists::group(entities.len(), types.iter().map(|(entity, type_id)| (entity.index(), *type_id)))
-        };
+        let types = type_lists(entities.len(), &types);
         Graph {
             entity_labels: labels_of(&entities, &labels),
             relation_labels: labels_of(&relations, &labels),
@@ -472,6 +486,19 @@ fn neighbourhoods(entities: usize, facts: &[Fact]) -> Lists<Edge> {
             ]
         }),
     )
+}
+
+/// The types of each entity, each once, in the order they were stated.
+fn type_lists(entities: usize, types: &[(EntityId, TypeId)]) -> Lists<TypeId> {
+    if types.is_empty() {
+        return Lists::default();
+    }
+    let stated = Lists::group(entities, types.iter().map(|(entity, type_id)| (entity.index(), *type_id)));
+    let is_new = |list: &[TypeId], at: usize| !list[..at].contains(&list[at]);
+    stated
+        .iter()
+        .map(|list| (0..list.len()).filter(|&at| is_new(list, at)).map(|at| list[at]).collect::<Vec<_>>())
+        .collect()
 }
 
 fn labels_of(names: &Names, labels: &HashMap<Box<str>, (LabelRank, Box<str>)>) -> Texts {

@@ -175,16 +175,12 @@ impl NamesBuilder {
 
     /// Brings what interning these names will look at into the cache, all misses at once.
     pub(crate) fn touch<'n>(&self, names: impl Iterator<Item = &'n str>) {
-        let mut seen = 0u64;
-        let found: Vec<u32> = names.filter_map(|name| self.index.touch(hash(name.as_bytes()))).collect();
-        for &id in &found {
-            seen ^= self.ends[id as usize];
-        }
-        for &id in &found {
-            seen ^= u64::from(slice(&self.bytes, &self.ends, id).first().copied().unwrap_or(0));
-        }
-        // The reads above must not be optimised away.
-        std::hint::black_box(seen);
+        let hashes: Vec<u32> = names.map(|name| hash(name.as_bytes())).collect();
+        let ids = self.index.touch(&hashes);
+        let ends = ids.iter().fold(0, |sum, &id| sum ^ self.ends[id as usize]);
+        let first = |id| slice(&self.bytes, &self.ends, id).first().copied().unwrap_or(0);
+        let bytes = ids.iter().fold(0, |sum, &id| sum ^ first(id));
+        std::hint::black_box((ends, bytes));
     }
 
     /// The id of a name that was seen before.

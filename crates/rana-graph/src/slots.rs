@@ -67,11 +67,17 @@ impl Slots {
         }
     }
 
-    /// Reads the place where the search for a hash starts, and gives the id there if it has that
-    /// hash. Doing so for a batch before looking the batch up brings it into the cache.
-    pub(crate) fn touch(&self, hash: u32) -> Option<u32> {
-        let entry = *self.entries.get(home(hash, self.entries.len()))?;
-        (entry != FREE && (entry >> 32) as u32 == hash).then_some(entry as u32)
+    /// Brings the places where the search for these hashes starts into the cache, and gives the
+    /// ids found there under the same hashes: most probably those the searches will end at.
+    pub(crate) fn touch(&self, hashes: &[u32]) -> Vec<u32> {
+        if self.entries.is_empty() {
+            return Vec::new();
+        }
+        let start = |hash: u32| self.entries[home(hash, self.entries.len())];
+        // Nothing in this loop depends on what was read, so the processor need not wait for it.
+        std::hint::black_box(hashes.iter().fold(0, |sum, &hash| sum ^ start(hash)));
+        let is_it = |&(hash, entry): &(u32, u64)| entry != FREE && (entry >> 32) as u32 == hash;
+        hashes.iter().map(|&hash| (hash, start(hash))).filter(is_it).map(|(_, entry)| entry as u32).collect()
     }
 
     fn grow(&mut self) {

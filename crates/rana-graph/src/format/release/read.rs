@@ -125,9 +125,7 @@ struct Vocabulary {
 /// Interns the entities in the order of `ent2ids`, if there is one.
 fn read_entity_ids(files: &mut Files<'_>, builder: &mut GraphBuilder) -> Result<bool, FormatError> {
     let Some(names) = read_ids(files, ENTITY_IDS)? else { return Ok(false) };
-    for name in names {
-        builder.intern_entity(&name);
-    }
+    builder.intern_entities(&names);
     Ok(true)
 }
 
@@ -160,7 +158,10 @@ fn read_ids(files: &mut Files<'_>, file: &str) -> Result<Option<Vec<String>>, Fo
         rows.push((row, name.to_owned()));
         Ok(())
     })?;
-    rows.sort_unstable();
+    // Most files are in order already.
+    if !rows.is_sorted_by_key(|(row, _)| *row) {
+        rows.sort_unstable();
+    }
     for (expected, (row, name)) in rows.iter().enumerate() {
         if *row != expected as u64 {
             return Err(FormatError::Release {
@@ -293,13 +294,9 @@ fn read_labels(
 /// NELL names carry their type; by the published rule, names without one (numbers, scores) share
 /// the type `num`. Other graphs' names say nothing.
 fn add_types_in_names(builder: &mut GraphBuilder) {
-    let entities = (0..builder.entity_count() as u32).map(EntityId);
-    let types: Vec<Option<String>> =
-        entities.clone().map(|entity| type_in_name(builder.entity_name(entity)).map(str::to_owned)).collect();
-    if types.iter().any(Option::is_some) {
-        for (entity, type_name) in entities.zip(types) {
-            builder.add_type(entity, type_name.as_deref().unwrap_or("num"));
-        }
+    let mut entities = (0..builder.entity_count() as u32).map(EntityId);
+    if entities.any(|entity| type_in_name(builder.entity_name(entity)).is_some()) {
+        builder.add_types_by_name(|name| type_in_name(name).unwrap_or("num"));
     }
 }
 

@@ -23,7 +23,7 @@ const SMALLEST: usize = 16;
 /// The position where the search for a hash starts in a table of `capacity` entries.
 pub(crate) fn home(hash: u32, capacity: usize) -> usize {
     // `capacity` is a power of two, so this takes the top bits.
-    (u64::from(hash) * capacity as u64 >> 32) as usize
+    ((u64::from(hash) * capacity as u64) >> 32) as usize
 }
 
 /// The capacity at which `len` entries fill a table to at most five eighths.

@@ -1,5 +1,5 @@
 //! Bad input: each case a clear error that names the place, and what `--lenient` makes of it.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::io::Write;
 use std::path::Path;

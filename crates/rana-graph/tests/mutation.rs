@@ -1,7 +1,7 @@
 //! Malformed bytes never panic: every reader gets thousands of randomly damaged files.
 //!
 //! `RANA_MUTATIONS` sets how many damaged files each format gets (600 by default).
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::io::Write;
 

@@ -1,5 +1,5 @@
 //! The real NELL-One release: exact counts, protocol order, and export that gives the same thing.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 #[path = "../../../tests/datasets.rs"]
 mod datasets;

@@ -1,5 +1,5 @@
 //! The store: what goes in comes out, and damage of any kind is seen.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -18,8 +18,8 @@ Examples:
   rana export kg --format ntriples --out - | gzip > graph.nt.gz
   rana export kg --format nell-one --out benchmark      (a directory: facts, tasks, candidates, filter)
 
-N-Triples: a name that is no IRI is written as urn:rana:name:… and read back as it was; labels are written as
-rdfs:label.")]
+N-Triples: a name that is no IRI is written as urn:rana:name:… and read back as it was; labels \
+are written as rdfs:label.")]
 pub(crate) struct ExportArgs {
     /// The graph store.
     #[arg(value_name = "KG", value_hint = ValueHint::DirPath)]

@@ -20,13 +20,14 @@ Examples:
   rana import edges.csv --columns h,t,r --out kg
   rana import edges.parquet --head subj --relation pred --tail obj --out kg
   zcat dump.nt.gz | rana import - --format ntriples --out kg
-  rana import NELL-One --out nell          (a release directory: tasks, candidates and filter come along)
+  rana import NELL-One --out nell      (a release directory: its tasks come along)
 
-Formats: delimited text (TSV, CSV, any delimiter), N-Triples, N-Quads, Turtle, TriG, RDF/XML, Parquet, and the
-NELL-One release directory. gzip and zstd are decompressed. The format is told from content and name.
+Formats: delimited text (TSV, CSV, any delimiter), N-Triples, N-Quads, Turtle, TriG, RDF/XML, \
+Parquet, and the NELL-One release directory. gzip and zstd are decompressed. The format is told \
+from content and name.
 
-Literals (numbers, dates, texts) are left out and counted unless --literals keep makes each one an entity.
-rdfs:label and skos:prefLabel become labels, rdf:type becomes types.")]
+Literals (numbers, dates, texts) are left out and counted, unless --literals keep makes each one \
+an entity. rdfs:label and skos:prefLabel become labels, rdf:type becomes types.")]
 pub(crate) struct ImportArgs {
     /// Files, directories, or `-` for standard input.
     #[arg(required = true, value_name = "SRC", value_hint = ValueHint::AnyPath)]
@@ -191,7 +192,7 @@ pub(crate) fn print_report(report: &ImportReport, out: &mut dyn Write) -> io::Re
     };
     writeln!(
         out,
-        "{BOLD}{}{BOLD:#} entities, {BOLD}{}{BOLD:#} relations, {BOLD}{}{BOLD:#} facts; {} duplicates {done}, {} self-loops kept",
+        "{BOLD}{}{BOLD:#} entities, {BOLD}{}{BOLD:#} relations, {BOLD}{}{BOLD:#} facts; duplicates {done}: {}, self-loops kept: {}",
         thousands(report.counts.entities),
         thousands(report.counts.relations),
         thousands(report.counts.triples),

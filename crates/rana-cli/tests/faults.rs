@@ -1,0 +1,144 @@
+//! Killed writers and full disks: the store that was there stays readable.
+#![allow(missing_docs, clippy::unwrap_used)]
+#![cfg(unix)]
+
+mod common;
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{json, run, text};
+
+/// Two different graphs of some size as files, the first one imported as `kg`.
+fn two_graphs() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for seed in ["1", "2"] {
+        let sizes = ["--entities", "20000", "--triples", "60000", "--types", "5"];
+        let out = format!("g{seed}");
+        run(dir.path(), &[&["synth", "--seed", seed, "--out", &out][..], &sizes].concat());
+    }
+    run(dir.path(), &["import", "g1", "--out", "kg"]);
+    dir
+}
+
+fn start_import(dir: &Path) -> Child {
+    Command::new(assert_cmd::cargo::cargo_bin("rana"))
+        .args(["import", "g2", "--out", "kg", "--quiet"])
+        .current_dir(dir)
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// The name of the arrays' directory tells which graph a store holds.
+fn content(dir: &Path) -> String {
+    json(dir, &["inspect", "kg"])["manifest"]["data"].as_str().unwrap().to_owned()
+}
+
+fn data_directories(dir: &Path) -> usize {
+    let entries = std::fs::read_dir(dir.join("kg")).unwrap();
+    entries.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("data-")).count()
+}
+
+#[test]
+fn a_writer_killed_at_any_moment_leaves_the_old_store_or_the_new_one() {
+    let dir = two_graphs();
+    let old = content(dir.path());
+    let begin = Instant::now();
+    assert!(start_import(dir.path()).wait().unwrap().success());
+    let whole = begin.elapsed();
+    let new = content(dir.path());
+    assert_ne!(old, new);
+    let mut kept_old = 0;
+    for round in 0..20u32 {
+        run(dir.path(), &["import", "g1", "--out", "kg", "--quiet"]);
+        let mut writer = start_import(dir.path());
+        if round % 2 == 0 {
+            // In the middle of writing: as soon as the second set of arrays appears.
+            let patience = Instant::now();
+            while data_directories(dir.path()) < 2 && patience.elapsed() < whole * 4 {
+                std::thread::sleep(Duration::from_micros(200));
+            }
+        } else {
+            std::thread::sleep(whole * round / 20);
+        }
+        writer.kill().unwrap();
+        writer.wait().unwrap();
+        let found = content(dir.path());
+        assert!(found == old || found == new, "round {round}: {found}");
+        kept_old += u32::from(found == old);
+    }
+    assert!(kept_old > 0, "no writer was ever killed in time");
+    // What the killed ones left behind goes with the next import.
+    run(dir.path(), &["import", "g2", "--out", "kg", "--quiet"]);
+    assert_eq!(content(dir.path()), new);
+    assert_eq!(data_directories(dir.path()), 1);
+}
+
+fn store_bytes(dir: &Path) -> u64 {
+    let data = dir.join("kg").join(content(dir));
+    std::fs::read_dir(data).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).sum()
+}
+
+/// Runs a script in bash.
+fn bash(dir: &Path, script: &str) -> std::process::Output {
+    Command::new("bash").args(["-c", script]).current_dir(dir).output().unwrap()
+}
+
+#[test]
+fn a_file_that_may_not_grow_leaves_the_old_store() {
+    let dir = two_graphs();
+    let old = content(dir.path());
+    let binary = assert_cmd::cargo::cargo_bin("rana");
+    // With the signal ignored, a write past the limit fails with an error, as on a full disk.
+    let script = format!("trap '' XFSZ; ulimit -f 200; '{}' import g2 --out kg", binary.display());
+    let output = bash(dir.path(), &script);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let said = text(&output.stderr);
+    assert!(said.contains("could not write the file") && said.contains("untouched"), "{said}");
+    assert_eq!(content(dir.path()), old);
+    assert_eq!(data_directories(dir.path()), 1, "the failed attempt is cleaned up");
+}
+
+#[test]
+fn a_full_disk_leaves_the_old_store() {
+    let dir = two_graphs();
+    let binary = assert_cmd::cargo::cargo_bin("rana");
+    // A file system of its own with room for one store but not for two.
+    let script = format!(
+        "mkdir disk && mount -t tmpfs -o size={1} tmpfs disk || exit 77
+         '{0}' import g1 --out disk/kg --quiet || exit 78
+         '{0}' import g2 --out disk/kg; echo \"code $?\"
+         '{0}' inspect disk/kg --json --relations 0
+         umount disk",
+        binary.display(),
+        store_bytes(dir.path()) * 3 / 2,
+    );
+    let unshared = Command::new("unshare")
+        .args(["--mount", "--map-root-user", "bash", "-c", &script])
+        .current_dir(dir.path())
+        .output();
+    let output = match unshared {
+        Ok(output) if output.status.code() != Some(77) && !text(&output.stderr).contains("unshare:") => {
+            output
+        }
+        _ => {
+            eprintln!(
+                "skipped: a_full_disk_leaves_the_old_store needs unshare and the right to mount a tmpfs"
+            );
+            return;
+        }
+    };
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(out.contains("code 1"), "{out} {err}");
+    assert!(err.contains("No space left on device"), "{err}");
+    assert!(err.contains("what was there before is untouched"), "{err}");
+    let manifest = &out[out.find('{').unwrap()..];
+    let inspection: serde_json::Value = serde_json::from_str(manifest).unwrap();
+    assert_eq!(
+        inspection["manifest"]["data"].as_str().unwrap(),
+        content(dir.path()),
+        "the old store is intact"
+    );
+}

@@ -13,6 +13,11 @@
 pub use rana_fewshot as fewshot;
 pub use rana_graph as graph;
 
+/// The README's example is compiled and run with the doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 /// The UMLS semantic network, embedded: 135 entities, 46 relations, 6,529 facts.
 ///
 /// Its source and terms are in `data/README.md` of this crate.

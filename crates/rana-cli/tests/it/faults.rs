@@ -1,14 +1,10 @@
 //! Killed writers and full disks: the store that was there stays readable.
-#![allow(missing_docs, clippy::unwrap_used)]
-#![cfg(unix)]
-
-mod common;
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{json, run, text};
+use crate::command::{json, run, text};
 
 /// Two different graphs of some size as files, the first one imported as `kg`.
 fn two_graphs() -> tempfile::TempDir {

@@ -1,11 +1,8 @@
 //! The command line: what it prints, where, in which form, and how it exits.
-#![allow(missing_docs, clippy::unwrap_used)]
-
-mod common;
 
 use std::path::Path;
 
-use common::{fail, json, rana, run, text};
+use crate::command::{fail, json, rana, run, text};
 
 fn file(dir: &Path, name: &str, content: &str) {
     std::fs::write(dir.join(name), content).unwrap();

@@ -1,12 +1,7 @@
 //! The real benchmarks through the command line, as a researcher would use it.
-#![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-#[path = "../../../tests/datasets.rs"]
-mod datasets;
-
-use common::{json, run};
-use datasets::dataset;
+use crate::command::{json, run};
+use crate::datasets::dataset;
 
 #[test]
 fn nell_one_imports_with_the_published_counts_and_exports_the_same() {

@@ -1,0 +1,10 @@
+//! The `rana` binary as a person uses it.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod benchmarks;
+mod cli;
+mod command;
+#[path = "../../../../tests/datasets.rs"]
+mod datasets;
+#[cfg(unix)]
+mod faults;

@@ -79,6 +79,13 @@ impl Terminal {
         let _ = writeln!(anstream::stderr(), "{RED}error:{RED:#} {error}");
     }
 
+    /// A sign of life during work whose end cannot be foretold; it goes when the bar is dropped.
+    pub(crate) fn busy(&self, message: &str) -> Bar {
+        let bar = self.progress();
+        bar.show(ProgressBar::new_spinner(), message, "{spinner} {msg} {elapsed}");
+        bar
+    }
+
     /// A progress bar, drawn only where somebody looks.
     pub(crate) fn progress(&self) -> Bar {
         Bar { shown: !self.quiet && !self.json && io::stderr().is_terminal(), bar: Mutex::new(None) }
@@ -92,6 +99,17 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
+    fn show(&self, bar: ProgressBar, message: &str, template: &str) {
+        if !self.shown {
+            return;
+        }
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        bar.set_style(style);
+        bar.set_message(message.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(200));
+        *self.current() = Some(bar);
+    }
+
     fn current(&self) -> std::sync::MutexGuard<'_, Option<ProgressBar>> {
         self.bar.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -99,9 +117,6 @@ impl Bar {
 
 impl Progress for Bar {
     fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
-        if !self.shown {
-            return;
-        }
         let (amount, rate) = match unit {
             Unit::Bytes => ("{bytes}/{total_bytes}", "{bytes_per_sec}"),
             Unit::Facts => ("{human_pos}/{human_len} facts", "{per_sec}"),
@@ -115,11 +130,7 @@ impl Progress for Bar {
                 (ProgressBar::new_spinner(), format!("{{spinner}} {{msg}} {amount} {rate} {{elapsed}}"))
             }
         };
-        let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        bar.set_style(style);
-        bar.set_message(stage.to_owned());
-        bar.enable_steady_tick(Duration::from_millis(200));
-        *self.current() = Some(bar);
+        self.show(bar, stage, &template);
     }
 
     fn advance(&self, amount: u64) {

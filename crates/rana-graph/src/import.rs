@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::batch::{Batch, BatchSender, Kind, Named, Stopped, pipeline};
 use crate::format::{
     DelimitedOptions, Format, FormatError, Literal, ReadOptions, Sink, Source, Statement, detect, is_release,
-    read_facts, read_release,
+    read_facts, read_release, release_size,
 };
 use crate::graph::{Duplicates, Graph, GraphBuilder, LabelRank};
 use crate::progress::{Progress, Unit};
@@ -369,7 +369,7 @@ fn import_release(
     options: &ImportOptions,
     progress: &dyn Progress,
 ) -> Result<Imported, FormatError> {
-    progress.begin("reading", None, Unit::Bytes);
+    progress.begin("reading", Some(release_size(directory)), Unit::Bytes);
     let mut skipped = Skipped::new(options.lenient);
     let release = read_release(directory, options.duplicates, progress, &mut skipped)?;
     progress.end();

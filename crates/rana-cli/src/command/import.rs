@@ -116,7 +116,9 @@ pub(crate) fn run(args: &ImportArgs, terminal: &Terminal) -> Result<(), CliError
         seconds: start.elapsed().as_secs_f64(),
         report: &imported.report,
     };
+    let busy = terminal.busy("writing the store");
     store(&imported, &args.out)?;
+    drop(busy);
     warn(&imported.report, terminal);
     let account = ImportAccount { seconds: start.elapsed().as_secs_f64(), ..account };
     terminal.account(&account, |out| print(&account, out))

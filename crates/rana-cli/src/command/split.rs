@@ -125,7 +125,9 @@ pub(crate) fn run(args: &SplitArgs, terminal: &Terminal) -> Result<(), CliError>
         )));
     }
     let target = args.target();
+    let busy = terminal.busy("splitting");
     let outcome = split_to(&store, &config, &target)?;
+    drop(busy);
     let account =
         SplitAccount { store: target.display().to_string(), config: &config, report: &outcome.report };
     terminal.account(&account, |out| {

@@ -22,7 +22,7 @@ pub use export::{ExportError, FactFormat, export_facts, export_release};
 pub use source::Source;
 
 pub(crate) use detect::detect;
-pub(crate) use release::{is_release, read_release};
+pub(crate) use release::{is_release, read_release, release_size};
 pub(crate) use source::OpenSource;
 
 /// An outside format that can be imported.

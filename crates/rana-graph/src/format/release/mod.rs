@@ -39,6 +39,14 @@ pub(crate) fn is_release(directory: &Path) -> bool {
     directory.join(PATH_GRAPH).is_file()
 }
 
+/// The bytes of all files of a release that are there.
+pub(crate) fn release_size(directory: &Path) -> u64 {
+    let tasks = Split::ALL.map(tasks_file);
+    let files = [PATH_GRAPH, CANDIDATES, FILTER, ENTITY_IDS, RELATION_IDS, ENTITY_TEXT, RELATION_TEXT];
+    let files = files.into_iter().chain(tasks.iter().map(String::as_str));
+    files.filter_map(|file| directory.join(file).metadata().ok()).map(|file| file.len()).sum()
+}
+
 /// The type in a NELL name `concept:TYPE:name`, by which the published candidates were made.
 pub(crate) fn type_in_name(name: &str) -> Option<&str> {
     let mut parts = name.splitn(3, ':');

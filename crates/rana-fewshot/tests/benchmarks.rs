@@ -2,18 +2,25 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
+#[path = "../../../tests/datasets.rs"]
+mod datasets;
 
 use rana_fewshot::{
     CandidateBuilder, CandidateConfig, CandidateRule, DataMode, EpisodeConfig, EpisodeSampler, Sampling,
     SplitConfig, SplitSettings, TrainingTasks, first_k, split,
 };
-use rana_graph::{Split, Task};
+use rana_graph::format::Source;
+use rana_graph::{Graph, ImportOptions, Split, Task, TaskSet, import};
+
+fn read(name: &str) -> Option<(Graph, TaskSet)> {
+    let imported = import(&[Source::Path(datasets::dataset(name)?)], &ImportOptions::default(), &()).unwrap();
+    Some((imported.graph, imported.tasks))
+}
 
 /// Rebuilding NELL-One's candidates by types gives the released lists.
 #[test]
 fn nell_candidates_by_types_are_the_released_ones() {
-    let Some((graph, tasks)) = common::nell() else { return };
+    let Some((graph, tasks)) = read("NELL-One") else { return };
     let rule = CandidateConfig { rule: CandidateRule::Types, ..Default::default() };
     let candidates = CandidateBuilder::new(&graph, rule);
     for task in tasks.iter() {
@@ -30,7 +37,7 @@ fn nell_candidates_by_types_are_the_released_ones() {
 /// counted though the code skips them.
 #[test]
 fn nell_in_train_has_342_tasks_of_which_metar_walks_309() {
-    let Some((graph, tasks)) = common::nell() else { return };
+    let Some((graph, tasks)) = read("NELL-One") else { return };
     let all = TrainingTasks::new(&graph, &tasks, DataMode::InTrain, CandidateConfig::default());
     assert_eq!(all.len(), 51 + 291);
     let large = |task: &Task<'_>, least: usize| task.facts.len().min(task.candidates.len()) >= least;
@@ -49,7 +56,7 @@ fn nell_in_train_has_342_tasks_of_which_metar_walks_309() {
 
 #[test]
 fn nell_official_supports_leave_the_published_queries() {
-    let Some((graph, tasks)) = common::nell() else { return };
+    let Some((graph, tasks)) = read("NELL-One") else { return };
     let task = tasks.task(graph.relation("concept:teamcoach").unwrap()).unwrap();
     let episode = first_k(&task, 5).unwrap();
     assert_eq!(episode.support, task.facts[..5]);
@@ -59,7 +66,7 @@ fn nell_official_supports_leave_the_published_queries() {
 
 #[test]
 fn wd50k_splits_by_the_published_rule() {
-    let Some(graph) = common::wd50k() else { return };
+    let Some((graph, _)) = read("WD50K") else { return };
     assert_eq!((graph.facts().len(), graph.relation_count()), (233_838, 486));
     let outcome = split(&graph, &SplitConfig::default()).unwrap();
     let report = &outcome.report;

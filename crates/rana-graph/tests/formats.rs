@@ -115,8 +115,10 @@ fn rdf_facts() -> Vec<String> {
 fn turtle_gives_facts_labels_types_and_counted_literals() {
     let dir = tempfile::tempdir().unwrap();
     let source = file(dir.path(), "a.ttl", TURTLE);
-    let imported =
-        read(&[source.clone()], &ImportOptions { language: Some("en".into()), ..Default::default() });
+    let imported = read(
+        std::slice::from_ref(&source),
+        &ImportOptions { language: Some("en".into()), ..Default::default() },
+    );
     let graph = &imported.graph;
     assert_eq!(facts(graph), rdf_facts());
     let report = &imported.report.sources[0];
@@ -131,8 +133,10 @@ fn turtle_gives_facts_labels_types_and_counted_literals() {
     let types: Vec<_> = graph.types(entity("lyon")).iter().map(|t| graph.type_names().name(t.0)).collect();
     assert_eq!(types, ["http://ex.org/City", "http://ex.org/Town"]);
 
-    let only_types =
-        read(&[source.clone()], &ImportOptions { type_triples: TypeTriples::Drop, ..Default::default() });
+    let only_types = read(
+        std::slice::from_ref(&source),
+        &ImportOptions { type_triples: TypeTriples::Drop, ..Default::default() },
+    );
     assert_eq!(only_types.report.counts.triples, 2);
     assert_eq!(only_types.report.counts.types, 2);
     let kept = read(&[source], &ImportOptions { literals: Literals::Keep, ..Default::default() });
@@ -220,7 +224,7 @@ fn a_directory_of_splits_is_read_whole() {
 fn duplicates_and_self_loops_are_counted() {
     let dir = tempfile::tempdir().unwrap();
     let source = file(dir.path(), "a.tsv", "a\tr\tb\na\tr\tb\na\tr\ta\nb\tr\ta\na\tr\tb\n");
-    let removed = read(&[source.clone()], &ImportOptions::default());
+    let removed = read(std::slice::from_ref(&source), &ImportOptions::default());
     assert_eq!(
         (removed.report.duplicates, removed.report.self_loops, removed.report.counts.triples),
         (2, 1, 3)
@@ -289,7 +293,7 @@ fn parquet_columns_are_found_by_name_and_nulls_are_malformed() {
     let good = parquet_file(dir.path(), "a.parquet", OPTIONAL, &rows[..2]);
     assert_eq!(facts(&read(&[good], &ImportOptions::default()).graph), FACTS);
     let bad = parquet_file(dir.path(), "b.parquet", OPTIONAL, &rows);
-    let error = import(&[bad.clone()], &ImportOptions::default(), &()).unwrap_err().to_string();
+    let error = import(std::slice::from_ref(&bad), &ImportOptions::default(), &()).unwrap_err().to_string();
     assert!(error.contains("b.parquet:3:1: row 3: column `object` is null"), "{error}");
     let lenient = read(&[bad], &ImportOptions { lenient: true, ..Default::default() });
     assert_eq!(lenient.report.sources[0].malformed, 1);

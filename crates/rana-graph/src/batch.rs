@@ -7,6 +7,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 
 use crate::format::FormatError;
 use crate::graph::LabelRank;
+use crate::held_out::HeldOut;
 
 /// How many statements are worth gathering.
 const FULL: usize = 512;
@@ -18,6 +19,8 @@ const AHEAD: usize = 16;
 pub(crate) enum Kind {
     /// Head, relation, tail.
     Fact,
+    /// The same, held out.
+    HeldOut(HeldOut),
     /// An entity has a type (the third name).
     Type,
     /// A name has a label (the third name).

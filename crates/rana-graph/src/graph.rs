@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::array::Array;
+use crate::held_out::{HeldOut, HeldOutBuilder, HeldOutReport};
 use crate::id::{Edge, EntityId, Fact, RelationId, TypeId};
 use crate::lists::Lists;
 use crate::names::{Names, NamesBuilder, Texts};
@@ -46,6 +47,8 @@ pub struct Graph {
     pub(crate) types: Lists<TypeId>,
     /// Row order of the `relation2ids` file this graph came with, empty if there was none.
     pub(crate) release_rows: Array<RelationId>,
+    /// The facts for validation and for testing, in the order of [`HeldOut::ALL`].
+    pub(crate) held_out: [Array<Fact>; 2],
 }
 
 impl Graph {
@@ -73,6 +76,15 @@ impl Graph {
         &self.facts
     }
 
+    /// The facts kept beside the graph for validation or testing, in file order.
+    ///
+    /// They are no part of the background: neither [`facts`](Self::facts) nor any neighbourhood
+    /// holds them.
+    #[must_use]
+    pub fn held_out(&self, part: HeldOut) -> &[Fact] {
+        &self.held_out[part.index()]
+    }
+
     /// All entity ids.
     pub fn entities(&self) -> impl ExactSizeIterator<Item = EntityId> + Clone + use<> {
         (0..self.entity_count() as u32).map(EntityId)
@@ -83,7 +95,9 @@ impl Graph {
         (0..self.relation_count() as u32).map(RelationId::forward)
     }
 
-    /// Whether a relation has background facts (rather than being known from tasks only).
+    /// Whether a relation belongs to the background (rather than being known from tasks only).
+    ///
+    /// A relation that only held-out facts use belongs to it too, without a single fact.
     #[must_use]
     pub fn is_background(&self, relation: RelationId) -> bool {
         relation.number() < self.background_relations
@@ -258,6 +272,7 @@ pub struct GraphBuilder {
     types: Vec<(EntityId, TypeId)>,
     release_rows: Vec<RelationId>,
     task_relations: NamesBuilder,
+    held_out: [HeldOutBuilder; 2],
 }
 
 impl GraphBuilder {
@@ -376,6 +391,39 @@ impl GraphBuilder {
         }
     }
 
+    /// Adds a held-out fact; `false` if it was in its list already and duplicates are removed.
+    pub fn add_held_out(&mut self, part: HeldOut, fact: Fact) -> bool {
+        self.held_out[part.index()].add(fact, fact_hash(fact), self.duplicates)
+    }
+
+    /// Adds a held-out fact by names; `false` if it was in its list already and duplicates are
+    /// removed. Entities and relations that the graph does not know get ids as well.
+    pub fn add_held_out_named(&mut self, part: HeldOut, head: &str, relation: &str, tail: &str) -> bool {
+        let before = (self.entity_count(), self.relation_count());
+        let head = self.intern_entity(head);
+        let relation = self.intern_relation(relation);
+        let tail = self.intern_entity(tail);
+        let list = &mut self.held_out[part.index()];
+        list.new_entities += (self.entities.len() - before.0) as u64;
+        list.new_relations += (self.relations.len() - before.1) as u64;
+        self.add_held_out(part, Fact { head, relation, tail })
+    }
+
+    /// What was met so far among the held-out facts.
+    #[must_use]
+    pub fn held_out_report(&self, part: HeldOut) -> HeldOutReport {
+        let list = &self.held_out[part.index()];
+        let is_known =
+            |fact: &Fact| self.seen.find(fact_hash(*fact), |at| self.facts[at as usize] == *fact).is_some();
+        HeldOutReport {
+            facts: list.facts.len() as u64,
+            duplicates: list.duplicates,
+            in_graph: list.facts.iter().filter(|fact| is_known(fact)).count() as u64,
+            new_entities: list.new_entities,
+            new_relations: list.new_relations,
+        }
+    }
+
     /// Gives the entity or relation of this name a label; of several, the best-ranked, then the first, stays.
     pub fn add_label(&mut self, name: &str, label: &str, rank: LabelRank) {
         match self.labels.get_mut(name) {
@@ -449,6 +497,7 @@ impl GraphBuilder {
             types,
             release_rows,
             task_relations,
+            held_out,
             ..
         } = self;
         drop(self.seen);
@@ -471,6 +520,7 @@ impl GraphBuilder {
             type_names: type_names.finish(),
             types,
             release_rows: release_rows.into(),
+            held_out: held_out.map(|list| list.facts.into()),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! From outside files to a graph with its tasks.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,7 @@ use crate::format::{
     read_facts, read_release, release_size,
 };
 use crate::graph::{Duplicates, Graph, GraphBuilder, LabelRank};
+use crate::held_out::{HeldOut, HeldOutReport};
 use crate::progress::{Progress, Unit};
 use crate::skipped::Skipped;
 use crate::store::{Counts, Input};
@@ -64,6 +66,13 @@ pub struct ImportOptions {
     pub duplicates: Duplicates,
     /// Skip malformed content and count it, instead of stopping at the first.
     pub lenient: bool,
+    /// Sources of facts to hold out for validation, read after the main ones in the same way.
+    pub valid: Vec<Source>,
+    /// Sources of facts to hold out for testing, read after those.
+    pub test: Vec<Source>,
+    /// Hold out the `valid` and `test` files of source directories, instead of reading them into
+    /// the graph.
+    pub splits: bool,
 }
 
 /// What an import gives: the graph, its tasks, and an account of what was read.
@@ -92,6 +101,8 @@ pub struct ImportReport {
     pub duplicates_policy: Duplicates,
     /// Facts that join an entity with itself; they are kept.
     pub self_loops: u64,
+    /// What was met among the held-out facts, for each list that was asked for.
+    pub held_out: BTreeMap<HeldOut, HeldOutReport>,
     /// Tasks for whose relation no candidates are listed.
     pub tasks_without_candidates: u64,
     /// Messages of the first malformed places that were skipped.
@@ -105,6 +116,8 @@ pub struct SourceReport {
     pub name: String,
     /// The format it was read in.
     pub format: String,
+    /// The list of held-out facts it was read into, none if it was read into the graph.
+    pub held_out: Option<HeldOut>,
     /// Its size, before decompression.
     pub bytes: u64,
     /// Statements that became facts, duplicates included.
@@ -124,7 +137,8 @@ pub struct SourceReport {
 /// Imports one or several sources into one graph.
 ///
 /// A release directory (NELL-One, Wiki-One) comes alone and brings its tasks; all other sources
-/// are read one after the other into the same graph.
+/// are read one after the other into the same graph. Held-out facts are read last, so what the
+/// graph itself names comes first among the ids.
 ///
 /// ```
 /// use rana_graph::{ImportOptions, import, format::Source};
@@ -145,8 +159,8 @@ pub fn import(
     if let Some(directory) = release_directory(sources, options)? {
         return import_release(directory, options, progress);
     }
-    let sources = expand_directories(sources)?;
-    let total = sources.iter().map(Source::size).sum::<Option<u64>>();
+    let sources = plan(sources, options)?;
+    let total = sources.iter().map(|planned| planned.source.size()).sum::<Option<u64>>();
     progress.begin("reading", total, Unit::Bytes);
     let mut builder = GraphBuilder::new(options.duplicates);
     let read = pipeline(
@@ -157,7 +171,7 @@ pub fn import(
         },
     );
     progress.end();
-    Ok(finish(builder, read?, options))
+    Ok(finish(builder, read?, &sources, options))
 }
 
 /// The release directory among the sources, if there is one; it must be alone.
@@ -180,26 +194,79 @@ fn release_directory<'s>(
                         .to_owned(),
             })
         }
+        Some(path) if options.splits || !options.valid.is_empty() || !options.test.is_empty() => {
+            Err(FormatError::Release {
+                file: path.display().to_string(),
+                problem:
+                    "a release directory holds facts out as tasks; leave --splits, --valid and --test out"
+                        .to_owned(),
+            })
+        }
         found => Ok(found),
     }
 }
 
-/// The names under which a directory may keep the splits of a link-prediction benchmark.
-const SPLIT_FILES: [&str; 3] = ["train", "valid", "test"];
-
-/// Replaces directories by the fact files in them: `train`, `valid` and `test` with any ending.
-fn expand_directories(sources: &[Source]) -> Result<Vec<Source>, FormatError> {
-    let mut expanded = Vec::new();
-    for source in sources {
-        match source.path() {
-            Some(path) if path.is_dir() => expanded.extend(split_files(path)?.into_iter().map(Source::Path)),
-            _ => expanded.push(source.clone()),
-        }
-    }
-    Ok(expanded)
+/// A source that is no directory, and what becomes of its facts.
+struct Planned {
+    source: Source,
+    /// The list its facts are held out in, none if they make the graph.
+    held_out: Option<HeldOut>,
 }
 
-fn split_files(directory: &Path) -> Result<Vec<PathBuf>, FormatError> {
+/// The files to read in their order: those of the graph, then those held out.
+fn plan(sources: &[Source], options: &ImportOptions) -> Result<Vec<Planned>, FormatError> {
+    let mut planned = Vec::new();
+    for source in sources {
+        planned.extend(expand(source, None, options.splits)?);
+    }
+    for (part, sources) in [(HeldOut::Valid, &options.valid), (HeldOut::Test, &options.test)] {
+        for source in sources {
+            planned.extend(expand(source, Some(part), false)?);
+        }
+    }
+    // A stable sort: within the graph and each list the order given stays.
+    planned.sort_by_key(|planned| planned.held_out);
+    Ok(planned)
+}
+
+/// The names under which a directory may keep the splits of a link-prediction benchmark.
+const SPLIT_FILES: [(&str, Option<HeldOut>); 3] =
+    [("train", None), ("valid", Some(HeldOut::Valid)), ("test", Some(HeldOut::Test))];
+
+/// A source itself, or the fact files in a directory: `train`, `valid` and `test` with any ending.
+///
+/// All go where the source goes, or with `splits` each to the list of its name.
+fn expand(source: &Source, held_out: Option<HeldOut>, splits: bool) -> Result<Vec<Planned>, FormatError> {
+    let Some(directory) = source.path().filter(|path| path.is_dir()) else {
+        if splits {
+            return Err(FormatError::Unrecognised {
+                file: source.name(),
+                problem:
+                    "--splits needs a directory with train, valid and test files. For files, say --valid \
+                          and --test"
+                        .to_owned(),
+            });
+        }
+        return Ok(vec![Planned { source: source.clone(), held_out }]);
+    };
+    let found: Vec<Planned> = split_files(directory)?
+        .into_iter()
+        .map(|(path, part)| Planned {
+            source: Source::Path(path),
+            held_out: if splits { part } else { held_out },
+        })
+        .collect();
+    let has = |wanted: fn(&Planned) -> bool| found.iter().any(wanted);
+    if splits && !(has(|file| file.held_out.is_none()) && has(|file| file.held_out.is_some())) {
+        return Err(FormatError::Unrecognised {
+            file: source.name(),
+            problem: "--splits needs a train file, and a valid or a test file beside it".to_owned(),
+        });
+    }
+    Ok(found)
+}
+
+fn split_files(directory: &Path) -> Result<Vec<(PathBuf, Option<HeldOut>)>, FormatError> {
     let name = directory.display().to_string();
     let entries = std::fs::read_dir(directory).map_err(FormatError::io(&name, "list the directory"))?;
     let mut files: Vec<PathBuf> =
@@ -208,10 +275,11 @@ fn split_files(directory: &Path) -> Result<Vec<PathBuf>, FormatError> {
     let stem = |path: &PathBuf| {
         path.file_name().and_then(|n| n.to_str()).and_then(|n| n.split('.').next()).map(str::to_owned)
     };
-    let found: Vec<PathBuf> = SPLIT_FILES
-        .iter()
-        .flat_map(|split| files.iter().filter(|path| stem(path).as_deref() == Some(split)).cloned())
-        .collect();
+    let mut found = Vec::new();
+    for (split, part) in SPLIT_FILES {
+        let files = files.iter().filter(|path| stem(path).as_deref() == Some(split));
+        found.extend(files.map(|path| (path.clone(), part)));
+    }
     if found.is_empty() {
         return Err(FormatError::Unrecognised {
             file: name,
@@ -233,20 +301,24 @@ struct Read {
 
 /// Reads one source after the other and sends what they say down the line.
 fn read_sources(
-    sources: &[Source],
+    sources: &[Planned],
     options: &ImportOptions,
     progress: &dyn Progress,
     sender: &mut BatchSender,
 ) -> Result<Read, FormatError> {
     let mut read = Read { inputs: Vec::new(), reports: Vec::new(), skipped: Skipped::new(options.lenient) };
-    for (number, source) in sources.iter().enumerate() {
+    for (number, Planned { source, held_out }) in sources.iter().enumerate() {
         let mut open = source.open(progress)?;
         let format = match options.format {
             Some(format) => format,
             None => detect(&open)?,
         };
-        let report =
-            SourceReport { name: source.name(), format: format.to_string(), ..SourceReport::default() };
+        let report = SourceReport {
+            name: source.name(),
+            format: format.to_string(),
+            held_out: *held_out,
+            ..SourceReport::default()
+        };
         let mut interpreter = Interpreter { options, report, skipped: read.skipped.another(), sender };
         let read_options = ReadOptions { delimited: &options.delimited, number, lenient: options.lenient };
         read_facts(format, &mut open, &read_options, &mut interpreter)?;
@@ -271,8 +343,11 @@ impl Interpreter<'_> {
     fn fact(&mut self, names: [&str; 3]) -> Result<(), Stopped> {
         let [head, relation, tail] = names;
         if relation == RDF_TYPE || self.options.type_relations.iter().any(|name| name == relation) {
-            self.report.types += 1;
-            self.send(Kind::Type, names)?;
+            // A type that is held out must not be known from the start.
+            if self.report.held_out.is_none() {
+                self.report.types += 1;
+                self.send(Kind::Type, names)?;
+            }
             if self.options.type_triples == TypeTriples::Drop {
                 return Ok(());
             }
@@ -281,8 +356,12 @@ impl Interpreter<'_> {
             self.report.labels += 1;
             return self.send(Kind::Label(LabelRank::Untagged), [head, "", tail]);
         }
+        self.keep(names)
+    }
+
+    fn keep(&mut self, names: [&str; 3]) -> Result<(), Stopped> {
         self.report.facts += 1;
-        self.send(Kind::Fact, names)
+        self.send(self.report.held_out.map_or(Kind::Fact, Kind::HeldOut), names)
     }
 
     fn literal(&mut self, head: &str, relation: &str, literal: Literal<'_>) -> Result<(), Stopped> {
@@ -299,10 +378,7 @@ impl Interpreter<'_> {
                 self.report.literals_dropped += 1;
                 Ok(())
             }
-            Literals::Keep => {
-                self.report.facts += 1;
-                self.send(Kind::Fact, [head, relation, literal.name])
-            }
+            Literals::Keep => self.keep([head, relation, literal.name]),
         }
     }
 
@@ -328,9 +404,12 @@ impl Sink for Interpreter<'_> {
 /// Adds a batch of statements to a graph.
 fn add(builder: &mut GraphBuilder, batch: &Batch) {
     builder.add_batch(&batch.facts());
-    for Named { kind, names: [name, _, value], .. } in batch.iter() {
+    for Named { kind, names: [name, relation, value], .. } in batch.iter() {
         match kind {
             Kind::Fact => {}
+            Kind::HeldOut(part) => {
+                builder.add_held_out_named(part, name, relation, value);
+            }
             Kind::Type => {
                 let entity = builder.intern_entity(name);
                 builder.add_type(entity, value);
@@ -340,8 +419,10 @@ fn add(builder: &mut GraphBuilder, batch: &Batch) {
     }
 }
 
-fn finish(builder: GraphBuilder, read: Read, options: &ImportOptions) -> Imported {
+fn finish(builder: GraphBuilder, read: Read, sources: &[Planned], options: &ImportOptions) -> Imported {
     let (duplicates, self_loops) = (builder.duplicate_count(), builder.self_loop_count());
+    let asked = sources.iter().filter_map(|planned| planned.held_out);
+    let held_out = asked.map(|part| (part, builder.held_out_report(part))).collect();
     let graph = builder.finish();
     let tasks = TaskSetBuilder::default().finish();
     let report = ImportReport {
@@ -350,6 +431,7 @@ fn finish(builder: GraphBuilder, read: Read, options: &ImportOptions) -> Importe
         duplicates,
         duplicates_policy: options.duplicates,
         self_loops,
+        held_out,
         tasks_without_candidates: 0,
         first_malformed: read.skipped.messages,
     };
@@ -390,6 +472,7 @@ fn import_release(
         duplicates: release.duplicates,
         duplicates_policy: options.duplicates,
         self_loops: release.self_loops,
+        held_out: BTreeMap::new(),
         tasks_without_candidates: release.tasks.iter().filter(|task| task.candidates.is_empty()).count()
             as u64,
         first_malformed: skipped.messages,

@@ -9,6 +9,7 @@ mod atomic;
 mod batch;
 pub mod format;
 mod graph;
+mod held_out;
 mod id;
 mod import;
 mod lists;
@@ -26,6 +27,7 @@ mod withhold;
 pub use array::Array;
 pub use atomic::write_file_atomically;
 pub use graph::{Duplicates, Graph, GraphBuilder, LabelRank};
+pub use held_out::{HeldOut, HeldOutReport};
 pub use id::{Edge, EntityId, Fact, Pair, RelationId, TypeId};
 pub use import::{
     ImportOptions, ImportReport, Imported, LABEL_RELATIONS, Literals, RDF_TYPE, SourceReport, TypeTriples,

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::graph::Graph;
+use crate::held_out::HeldOut;
 use crate::id::{Fact, RelationId};
 use crate::store::{Counts, TaskCounts};
 use crate::tasks::{Split, TaskSet};
@@ -86,6 +87,8 @@ pub struct Statistics {
     pub relations: u64,
     /// Background facts.
     pub triples: u64,
+    /// Held-out facts.
+    pub held_out: BTreeMap<HeldOut, u64>,
     /// Types.
     pub types: u64,
     /// Entities with a label.
@@ -204,6 +207,7 @@ impl Statistics {
             entities: counts.entities,
             relations: counts.relations,
             triples: counts.triples,
+            held_out: counts.held_out,
             types: counts.types,
             labelled_entities: graph.entities().filter(|&e| graph.entity_label(e).is_some()).count() as u64,
             isolated_entities: graph.entities().filter(|&e| graph.degree(e) == 0).count() as u64,

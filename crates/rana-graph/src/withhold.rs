@@ -1,5 +1,6 @@
 //! [`Graph::withhold`]: the graph as it would be if it did not know some of its relations.
 
+use crate::array::Array;
 use crate::graph::Graph;
 use crate::id::{Edge, Fact, RelationId};
 use crate::names::{NamesBuilder, Texts};
@@ -10,7 +11,8 @@ impl Graph {
     /// Entity ids, labels and types stay. Relations are renumbered: the remaining background
     /// relations first, in their order; then the withheld ones in the order given, as relations
     /// that only tasks know; then those that were task relations before. A relation counts
-    /// whatever its direction, and once however often it is given. The row order of a released
+    /// whatever its direction, and once however often it is given. Held-out facts of remaining
+    /// relations stay held out, those of withheld ones go. The row order of a released
     /// vocabulary is dropped, because it speaks of the old numbers.
     ///
     /// ```
@@ -31,11 +33,10 @@ impl Graph {
     #[must_use]
     pub fn withhold(&self, relations: &[RelationId]) -> Graph {
         let order = Order::new(self, relations);
-        let facts: Vec<Fact> = self
-            .facts
-            .iter()
-            .filter_map(|fact| Some(Fact { relation: order.renumber(fact.relation)?, ..*fact }))
-            .collect();
+        let remaining = |facts: &Array<Fact>| -> Array<Fact> {
+            let renumber = |fact: &Fact| Some(Fact { relation: order.renumber(fact.relation)?, ..*fact });
+            facts.iter().filter_map(renumber).collect::<Vec<_>>().into()
+        };
         // Thinning the old neighbourhoods reads memory in order; grouping the facts anew would not.
         let neighbours = self
             .neighbours
@@ -50,13 +51,14 @@ impl Graph {
             entities: self.entities.clone(),
             relations: names.collect::<NamesBuilder>().finish(),
             background_relations: order.background,
-            facts: facts.into(),
+            facts: remaining(&self.facts),
             neighbours,
             entity_labels: self.entity_labels.clone(),
             relation_labels,
             type_names: self.type_names.clone(),
             types: self.types.clone(),
             release_rows: Vec::new().into(),
+            held_out: self.held_out.each_ref().map(remaining),
         }
     }
 }
@@ -107,12 +109,22 @@ impl Order {
 mod tests {
     use super::*;
     use crate::graph::{Duplicates, GraphBuilder, LabelRank};
+    use crate::held_out::HeldOut;
     use proptest::prelude::*;
 
     fn graph_of(facts: &[(u8, u8, u8)]) -> Graph {
         let mut builder = GraphBuilder::new(Duplicates::Keep);
         for (head, relation, tail) in facts {
             builder.add_named(&format!("e{head}"), &format!("r{relation}"), &format!("e{tail}"));
+        }
+        for (head, relation, tail) in facts.iter().rev().step_by(3) {
+            let part = HeldOut::ALL[usize::from(head % 2)];
+            builder.add_held_out_named(
+                part,
+                &format!("e{tail}"),
+                &format!("r{relation}"),
+                &format!("e{head}"),
+            );
         }
         builder.add_label("r1", "the first", LabelRank::Wanted);
         if let Some(entity) = builder.entity("e0") {
@@ -121,12 +133,12 @@ mod tests {
         builder.finish()
     }
 
-    fn named_facts(graph: &Graph) -> Vec<(String, String, String)> {
+    fn named_facts(graph: &Graph, facts: &[Fact]) -> Vec<(String, String, String)> {
         let name = |fact: &Fact| {
             let (head, tail) = (graph.entity_name(fact.head), graph.entity_name(fact.tail));
             (head.to_owned(), graph.relation_name(fact.relation).to_owned(), tail.to_owned())
         };
-        graph.facts().iter().map(name).collect()
+        facts.iter().map(name).collect()
     }
 
     #[test]
@@ -154,9 +166,15 @@ mod tests {
                 withheld.iter().filter_map(|number| graph.relation(&format!("r{number}"))).collect();
             let rest = graph.withhold(&withheld);
             let gone: Vec<&str> = withheld.iter().map(|&relation| graph.relation_name(relation)).collect();
-            let mut expected = named_facts(&graph);
-            expected.retain(|fact| !gone.contains(&fact.1.as_str()));
-            prop_assert_eq!(named_facts(&rest), expected);
+            for (before, after) in [
+                (graph.facts(), rest.facts()),
+                (graph.held_out(HeldOut::Valid), rest.held_out(HeldOut::Valid)),
+                (graph.held_out(HeldOut::Test), rest.held_out(HeldOut::Test)),
+            ] {
+                let mut expected = named_facts(&graph, before);
+                expected.retain(|fact| !gone.contains(&fact.1.as_str()));
+                prop_assert_eq!(named_facts(&rest, after), expected);
+            }
             prop_assert_eq!(rest.entity_names(), graph.entity_names());
             prop_assert_eq!(rest.named_relation_count(), graph.named_relation_count());
             for number in 0..graph.named_relation_count() as u32 {

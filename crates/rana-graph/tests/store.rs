@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use rana_graph::{
-    Duplicates, Edge, EntityId, Graph, GraphBuilder, LabelRank, Pair, RelationId, Split, Store, StoreError,
-    TaskSet, TaskSetBuilder,
+    Duplicates, Edge, EntityId, Graph, GraphBuilder, HeldOut, LabelRank, Pair, RelationId, Split, Store,
+    StoreError, TaskSet, TaskSetBuilder,
 };
 
 /// A graph with a bit of everything, and its tasks.
@@ -17,6 +17,8 @@ fn sample() -> (Graph, TaskSet) {
     builder.add_named("paris", "capital_of", "france");
     builder.add_named("lyon", "located_in", "france");
     builder.add_named("paris", "located_in", "france");
+    builder.add_held_out_named(HeldOut::Valid, "nice", "located_in", "france");
+    builder.add_held_out_named(HeldOut::Test, "paris", "capital_of", "france");
     builder.add_label("paris", "Paris", LabelRank::Untagged);
     builder.add_label("capital_of", "capital of", LabelRank::Untagged);
     let paris = builder.entity("paris").unwrap();
@@ -182,10 +184,16 @@ fn two_writers_do_not_meet() {
 /// Forged content with right checksums must still not lead outside the arrays.
 #[test]
 fn a_forged_id_is_refused() {
+    for name in ["facts", "held_out.valid", "held_out.test"] {
+        refuses_a_forged_id(name);
+    }
+}
+
+fn refuses_a_forged_id(name: &str) {
     let dir = tempfile::tempdir().unwrap();
     write_sample(dir.path());
     let manifest_path = dir.path().join("manifest.json");
-    let facts = data_directory(dir.path()).join("facts");
+    let facts = data_directory(dir.path()).join(name);
     let mut content = fs::read(&facts).unwrap();
     let old = format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&content));
     content[0] = 200;
@@ -202,7 +210,7 @@ fn a_forged_id_is_refused() {
     fs::write(&manifest_path, manifest.to_string()).unwrap();
     let error = Store::open(dir.path()).unwrap_err();
     assert!(matches!(error, StoreError::Invalid { .. }), "{error}");
-    assert!(error.to_string().contains("facts: an id or a length is out of range"), "{error}");
+    assert!(error.to_string().contains(&format!("{name}: an id or a length is out of range")), "{error}");
 }
 
 fn any_facts() -> impl Strategy<Value = Vec<(u8, u8, u8)>> {
@@ -273,6 +281,10 @@ proptest! {
         let mut builder = GraphBuilder::new(Duplicates::Keep);
         for (head, relation, tail) in &facts {
             builder.add_named(&format!("e{head}"), &format!("r{relation}"), &format!("e{tail}"));
+        }
+        for (head, relation, tail) in facts.iter().step_by(3) {
+            let part = HeldOut::ALL[usize::from(*head) % 2];
+            builder.add_held_out_named(part, &format!("e{tail}"), &format!("s{relation}"), &format!("e{head}"));
         }
         for name in &names {
             let entity = builder.intern_entity(name);

@@ -5,7 +5,9 @@ use std::time::Instant;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use rana::graph::format::{Column, Columns, DelimitedOptions, Format, Header, Source};
-use rana::graph::{Duplicates, ImportOptions, ImportReport, Imported, Literals, Store, TypeTriples, import};
+use rana::graph::{
+    Duplicates, HeldOut, ImportOptions, ImportReport, Imported, Literals, Store, TypeTriples, import,
+};
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -20,6 +22,7 @@ Examples:
   rana import edges.csv --columns h,t,r --out kg
   rana import edges.parquet --head subj --relation pred --tail obj --out kg
   zcat dump.nt.gz | rana import - --format ntriples --out kg
+  rana import FB15k-237 --splits --out fb     (train is the graph, valid and test are held out)
   rana import NELL-One --out nell      (a release directory: its tasks come along)
 
 Formats: delimited text (TSV, CSV, any delimiter), N-Triples, N-Quads, Turtle, TriG, RDF/XML, \
@@ -27,7 +30,10 @@ Parquet, and the NELL-One release directory. gzip and zstd are decompressed. The
 from content and name.
 
 Literals (numbers, dates, texts) are left out and counted, unless --literals keep makes each one \
-an entity. rdfs:label and skos:prefLabel become labels, rdf:type becomes types.")]
+an entity. rdfs:label and skos:prefLabel become labels, rdf:type becomes types.
+
+Held-out facts (--valid, --test, --splits) are kept beside the graph to measure vectors by, and \
+are no part of it.")]
 pub(crate) struct ImportArgs {
     /// Files, directories, or `-` for standard input.
     #[arg(required = true, value_name = "SRC", value_hint = ValueHint::AnyPath)]
@@ -45,6 +51,17 @@ pub(crate) struct ImportArgs {
     /// What to do with repeated facts.
     #[arg(long, default_value = "remove", value_parser = duplicates())]
     duplicates: Duplicates,
+
+    /// A file of facts to hold out for validation. May be repeated.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath, help_heading = "Held-out facts")]
+    valid: Vec<String>,
+    /// A file of facts to hold out for testing. May be repeated.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath, help_heading = "Held-out facts")]
+    test: Vec<String>,
+    /// In a directory with train, valid and test files, hold valid and test out; without this they
+    /// all make the graph.
+    #[arg(long, help_heading = "Held-out facts")]
+    splits: bool,
 
     /// The character between columns (`tab`, `,`, …), instead of telling it from the first lines.
     #[arg(long, value_name = "CHAR", value_parser = delimiter, help_heading = "Tables")]
@@ -99,17 +116,24 @@ impl ImportArgs {
             language: self.language.clone(),
             duplicates: self.duplicates,
             lenient: self.lenient,
+            valid: sources(&self.valid),
+            test: sources(&self.test),
+            splits: self.splits,
         }
     }
 }
 
+fn sources(arguments: &[String]) -> Vec<Source> {
+    arguments.iter().map(|argument| Source::from_argument(argument)).collect()
+}
+
 pub(crate) fn run(args: &ImportArgs, terminal: &Terminal) -> Result<(), CliError> {
-    if args.sources.iter().filter(|source| *source == "-").count() > 1 {
+    let given = [&args.sources, &args.valid, &args.test];
+    if given.into_iter().flatten().filter(|source| *source == "-").count() > 1 {
         return Err(CliError::Usage("standard input (`-`) can be given only once".to_owned()));
     }
-    let sources: Vec<Source> = args.sources.iter().map(|source| Source::from_argument(source)).collect();
     let start = Instant::now();
-    let imported = import(&sources, &args.options(), &terminal.progress())?;
+    let imported = import(&sources(&args.sources), &args.options(), &terminal.progress())?;
     let account = ImportAccount {
         store: args.out.display().to_string(),
         replaced: Store::is_store(&args.out),
@@ -130,6 +154,14 @@ fn warn(report: &ImportReport, terminal: &Terminal) {
         let literals: u64 = report.sources.iter().map(|source| source.literals_dropped).sum();
         let reason = if literals > 0 { "; all values are literals, see --literals keep" } else { "" };
         terminal.warn(&format!("no fact was read{reason}"));
+    }
+    for (part, held_out) in &report.held_out {
+        if held_out.in_graph > 0 {
+            let facts = thousands(held_out.in_graph);
+            terminal.warn(&format!(
+                "{facts} facts held out for {part} are also in the graph, so what they measure is memory"
+            ));
+        }
     }
     let without_candidates = report.tasks_without_candidates;
     if without_candidates > 0 {
@@ -173,6 +205,7 @@ pub(crate) fn print_report(report: &ImportReport, out: &mut dyn Write) -> io::Re
     let rows = report.sources.iter().map(|source| {
         [
             source.name.clone(),
+            source.held_out.map_or("graph", HeldOut::name).to_owned(),
             source.format.clone(),
             bytes(source.bytes),
             thousands(source.facts),
@@ -183,7 +216,7 @@ pub(crate) fn print_report(report: &ImportReport, out: &mut dyn Write) -> io::Re
         ]
     });
     let titles =
-        ["read", "format", "#size", "#facts", "#labels", "#types", "#literals left out", "#malformed"];
+        ["read", "as", "format", "#size", "#facts", "#labels", "#types", "#literals left out", "#malformed"];
     writeln!(out, "{}", table(titles, rows))?;
     for message in &report.first_malformed {
         writeln!(out, "  skipped: {message}")?;
@@ -201,6 +234,18 @@ pub(crate) fn print_report(report: &ImportReport, out: &mut dyn Write) -> io::Re
         thousands(duplicates),
         thousands(report.self_loops),
     )?;
+    for (part, held_out) in &report.held_out {
+        writeln!(
+            out,
+            "held out for {part}: {BOLD}{}{BOLD:#} facts; {} duplicates {done}, {} also in the graph, \
+             {} new entities, {} new relations",
+            thousands(held_out.facts),
+            thousands(held_out.duplicates),
+            thousands(held_out.in_graph),
+            thousands(held_out.new_entities),
+            thousands(held_out.new_relations),
+        )?;
+    }
     if report.counts.tasks.values().any(|tasks| tasks.relations > 0) {
         let tasks = report.counts.tasks.iter().map(|(split, tasks)| {
             format!("{split} {} relations with {} facts", thousands(tasks.relations), thousands(tasks.facts))

@@ -99,6 +99,11 @@ fn print_counts(statistics: &Statistics, out: &mut dyn Write) -> io::Result<()> 
         .collect();
     line("relations", statistics.relations, cardinalities.join(", "))?;
     line("triples", statistics.triples, format!("{} self-loops", thousands(statistics.self_loops)))?;
+    let held_out: u64 = statistics.held_out.values().sum();
+    if held_out > 0 {
+        let parts = statistics.held_out.iter().map(|(part, facts)| format!("{part} {}", thousands(*facts)));
+        line("held out", held_out, parts.collect::<Vec<_>>().join(", "))?;
+    }
     let rule = statistics.few_shot_rule;
     line(
         "few-shot",

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::graph::Graph;
+use crate::held_out::HeldOut;
 use crate::tasks::{Split, TaskSet};
 
 /// The self-description of a store: `manifest.json`.
@@ -36,6 +37,8 @@ pub struct Counts {
     pub relations: u64,
     /// Background facts.
     pub triples: u64,
+    /// Held-out facts.
+    pub held_out: BTreeMap<HeldOut, u64>,
     /// Types.
     pub types: u64,
     /// Tasks by split.
@@ -66,6 +69,7 @@ impl Counts {
             entities: graph.entity_count() as u64,
             relations: graph.relation_count() as u64,
             triples: graph.facts().len() as u64,
+            held_out: HeldOut::ALL.map(|part| (part, graph.held_out(part).len() as u64)).into(),
             types: graph.type_names().len() as u64,
             tasks: by_split,
         }

@@ -22,6 +22,7 @@ pub(crate) use error::hint;
 pub use manifest::{Counts, FileRecord, Input, Manifest, TaskCounts};
 
 use crate::graph::Graph;
+use crate::held_out::HeldOut;
 use crate::tasks::TaskSet;
 
 /// The version of the layout this program writes, and the only one it reads.
@@ -108,6 +109,8 @@ fn arrays<'a>(graph: &'a Graph, tasks: &'a TaskSet) -> Vec<(&'static str, &'a [u
         ("types.lists.offsets", cast_slice(&graph.types.offsets)),
         ("types.lists", cast_slice(&graph.types.values)),
         ("facts", cast_slice(&graph.facts)),
+        ("held_out.valid", cast_slice(graph.held_out(HeldOut::Valid))),
+        ("held_out.test", cast_slice(graph.held_out(HeldOut::Test))),
         ("neighbours.offsets", cast_slice(&graph.neighbours.offsets)),
         ("neighbours", cast_slice(&graph.neighbours.values)),
         ("tasks", cast_slice(&tasks.tasks)),

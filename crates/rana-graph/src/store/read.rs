@@ -8,6 +8,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{Counts, DATA_PREFIX, FORMAT, MANIFEST, Manifest, STORE_VERSION, Store, StoreError};
 use crate::array::Array;
 use crate::graph::Graph;
+use crate::held_out::HeldOut;
+use crate::id::Fact;
 use crate::lists::Lists;
 use crate::mapping::Mapping;
 use crate::names::{Names, Texts};
@@ -27,6 +29,7 @@ pub(super) fn open(path: &Path) -> Result<Store, StoreError> {
         type_names: files.names("types")?,
         types: files.lists("types.lists")?,
         release_rows: files.array("relations.release_rows")?,
+        held_out: [files.array("held_out.valid")?, files.array("held_out.test")?],
     };
     let tasks = TaskSet {
         tasks: files.array("tasks")?,
@@ -170,15 +173,17 @@ fn check_ids(files: &Files, graph: &Graph, tasks: &TaskSet) -> Result<(), StoreE
     let none_or_one_each = |lists: usize, of: usize| lists == 0 || lists == of;
 
     check("relations.offsets", graph.background_relations <= graph.relations.len())?;
-    check(
-        "facts",
-        graph.facts.par_iter().all(|f| {
+    let sound = |facts: &[Fact]| {
+        facts.par_iter().all(|f| {
             f.head.0 < entities
                 && f.tail.0 < entities
                 && f.relation.0 < background
                 && !f.relation.is_inverse()
-        }),
-    )?;
+        })
+    };
+    check("facts", sound(&graph.facts))?;
+    check("held_out.valid", sound(graph.held_out(HeldOut::Valid)))?;
+    check("held_out.test", sound(graph.held_out(HeldOut::Test)))?;
     check("neighbours.offsets", one_each(graph.neighbours.len()))?;
     check(
         "neighbours",

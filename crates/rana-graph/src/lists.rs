@@ -103,13 +103,34 @@ impl<T: Pod> Lists<T> {
 
 impl<T: Pod, L: AsRef<[T]>> FromIterator<L> for Lists<T> {
     fn from_iter<I: IntoIterator<Item = L>>(lists: I) -> Self {
-        let mut offsets = vec![0];
-        let mut values = Vec::new();
+        let mut builder = ListsBuilder::default();
         for list in lists {
-            values.extend_from_slice(list.as_ref());
-            offsets.push(values.len() as u64);
+            builder.push(list.as_ref());
         }
-        Self { offsets: offsets.into(), values: values.into() }
+        builder.finish()
+    }
+}
+
+/// Puts lists behind each other.
+pub(crate) struct ListsBuilder<T> {
+    offsets: Vec<u64>,
+    values: Vec<T>,
+}
+
+impl<T> Default for ListsBuilder<T> {
+    fn default() -> Self {
+        Self { offsets: vec![0], values: Vec::new() }
+    }
+}
+
+impl<T: Pod> ListsBuilder<T> {
+    pub(crate) fn push(&mut self, list: &[T]) {
+        self.values.extend_from_slice(list);
+        self.offsets.push(self.values.len() as u64);
+    }
+
+    pub(crate) fn finish(self) -> Lists<T> {
+        Lists { offsets: self.offsets.into(), values: self.values.into() }
     }
 }
 

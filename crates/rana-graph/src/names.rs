@@ -3,27 +3,24 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::array::Array;
+use crate::lists::{Lists, ListsBuilder};
 use crate::slots::{Slots, capacity_for, home};
 
 /// A sequence of strings in one block of bytes, addressed by position.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Texts {
-    pub(crate) bytes: Array<u8>,
-    /// `len + 1` offsets into `bytes`; empty means no strings at all.
-    pub(crate) offsets: Array<u64>,
-}
+pub struct Texts(pub(crate) Lists<u8>);
 
 impl Texts {
     /// How many strings there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.offsets.len().saturating_sub(1)
+        self.0.len()
     }
 
     /// Whether there is no string.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.0.is_empty()
     }
 
     /// The string at `index`.
@@ -32,10 +29,9 @@ impl Texts {
     /// If `index` is not below [`len`](Self::len).
     #[must_use]
     pub fn get(&self, index: usize) -> &str {
-        let range = self.offsets[index] as usize..self.offsets[index + 1] as usize;
         // Builders only take `&str` and the store checks UTF-8 when it opens; the replacement
         // character is seen only if somebody rewrites a mapped file in place.
-        std::str::from_utf8(&self.bytes[range]).unwrap_or("\u{FFFD}")
+        std::str::from_utf8(self.0.get(index)).unwrap_or("\u{FFFD}")
     }
 
     /// All strings in order.
@@ -46,13 +42,11 @@ impl Texts {
 
 impl<S: AsRef<str>> FromIterator<S> for Texts {
     fn from_iter<I: IntoIterator<Item = S>>(strings: I) -> Self {
-        let mut bytes = Vec::new();
-        let mut offsets = vec![0];
+        let mut lists = ListsBuilder::default();
         for string in strings {
-            bytes.extend_from_slice(string.as_ref().as_bytes());
-            offsets.push(bytes.len() as u64);
+            lists.push(string.as_ref().as_bytes());
         }
-        Self { bytes: bytes.into(), offsets: offsets.into() }
+        Self(lists.finish())
     }
 }
 
@@ -218,7 +212,7 @@ impl NamesBuilder {
         }
         let mut offsets = ends;
         offsets.insert(0, 0);
-        Names { texts: Texts { bytes: bytes.into(), offsets: offsets.into() }, slots: slots.into() }
+        Names { texts: Texts(Lists { offsets: offsets.into(), values: bytes.into() }), slots: slots.into() }
     }
 }
 

@@ -119,15 +119,15 @@ impl Files {
     }
 
     fn texts(&self, name: &str) -> Result<Texts, StoreError> {
-        let bytes: Array<u8> = self.array(&format!("{name}.text"))?;
-        let offsets = self.offsets(&format!("{name}.offsets"), bytes.len())?;
-        let Ok(text) = std::str::from_utf8(&bytes) else {
+        let values: Array<u8> = self.array(&format!("{name}.text"))?;
+        let offsets = self.offsets(&format!("{name}.offsets"), values.len())?;
+        let Ok(text) = std::str::from_utf8(&values) else {
             return Err(self.invalid(&format!("{name}.text"), "not UTF-8"));
         };
         if !offsets.par_iter().all(|&offset| text.is_char_boundary(offset as usize)) {
             return Err(self.invalid(&format!("{name}.offsets"), "an offset cuts a character"));
         }
-        Ok(Texts { bytes, offsets })
+        Ok(Texts(Lists { offsets, values }))
     }
 
     fn names(&self, name: &str) -> Result<Names, StoreError> {

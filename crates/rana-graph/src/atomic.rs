@@ -1,12 +1,15 @@
 //! Files that appear whole or not at all.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+const BUFFER: usize = 256 * 1024;
 
 /// Writes a file under a temporary name beside its own, syncs it, and renames it into place.
 ///
-/// If `write` or the disk fails, the temporary file is removed and what stood at `path` stays.
+/// If `write` or the disk fails, the temporary file is removed and what stood at `path` stays. A
+/// symbolic link keeps pointing where it does; a pipe or a device is written to as it is.
 ///
 /// ```
 /// # let dir = tempfile::tempdir()?;
@@ -23,7 +26,13 @@ pub fn write_file_atomically<E: From<io::Error>>(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let temporary = beside(path);
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if path.metadata().is_ok_and(|target| !target.is_file() && !target.is_dir()) {
+        let mut out = BufWriter::with_capacity(BUFFER, File::options().write(true).open(path)?);
+        write(&mut out)?;
+        return Ok(out.flush()?);
+    }
+    let temporary = beside(path)?;
     let outcome = write_and_rename(path, &temporary, write);
     if outcome.is_err() {
         let _ = fs::remove_file(&temporary);
@@ -36,7 +45,7 @@ fn write_and_rename<E: From<io::Error>>(
     temporary: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut out = BufWriter::with_capacity(256 * 1024, File::create(temporary)?);
+    let mut out = BufWriter::with_capacity(BUFFER, File::create(temporary)?);
     write(&mut out)?;
     out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
     fs::rename(temporary, path)?;
@@ -44,8 +53,12 @@ fn write_and_rename<E: From<io::Error>>(
 }
 
 /// A name for something unfinished, beside the place it is meant for.
-pub(crate) fn beside(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
-    name.into()
+pub(crate) fn beside(path: &Path) -> io::Result<PathBuf> {
+    let name = path
+        .file_name()
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path does not end in a name"))?;
+    let mut unfinished = std::ffi::OsString::from(".");
+    unfinished.push(name);
+    unfinished.push(format!(".unfinished-{}", std::process::id()));
+    Ok(path.with_file_name(unfinished))
 }

@@ -320,7 +320,7 @@ fn read_sources(
             ..SourceReport::default()
         };
         let mut interpreter = Interpreter { options, report, skipped: read.skipped.another(), sender };
-        let read_options = ReadOptions { delimited: &options.delimited, number, lenient: options.lenient };
+        let read_options = ReadOptions { delimited: &options.delimited, number };
         read_facts(format, &mut open, &read_options, &mut interpreter)?;
         let Interpreter { report, skipped, .. } = interpreter;
         let (bytes, sha256) = open.finish()?;

@@ -42,21 +42,15 @@ pub(super) fn read(
     let name = source.name.clone();
     let compression = source.compression;
     refuse_utf16(&name, &source.sample)?;
+    let sample = Sample::new(source);
     let delimiter = match options.delimiter {
         Some(delimiter) => delimiter,
         // The ending `.tsv` promises tabs; a file without any must be read as something else.
         None if source.plain_name().ends_with(".tsv") && source.sample.contains(&b'\t') => b'\t',
-        None => find_delimiter(&name, &source.sample)?,
+        None => sample.find_delimiter(&name)?,
     };
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(delimiter)
-        // Quotes are part of the syntax in CSV; in TSV and space-separated text they are data.
-        .quoting(!matches!(delimiter, b'\t' | b' '))
-        .has_headers(false)
-        .flexible(true)
-        .buffer_capacity(256 * 1024)
-        .from_reader(&mut source.content);
-
+    let width = sample.usual_width(delimiter);
+    let mut reader = reader(delimiter).from_reader(&mut source.content);
     let mut record = ByteRecord::new();
     let mut layout: Option<Layout> = None;
     loop {
@@ -68,7 +62,7 @@ pub(super) fn read(
         strip_byte_order_mark(&mut record);
         let line = record.position().map_or(0, csv::Position::line);
         let Some(layout) = &layout else {
-            let (first, is_header) = Layout::new(&name, options, &record)?;
+            let (first, is_header) = Layout::new(&name, options, &record, width)?;
             if !is_header {
                 take(&name, line, &record, &first, sink)?;
             }
@@ -83,6 +77,19 @@ pub(super) fn read(
     Ok(())
 }
 
+/// A reader of rows. Quotes are part of the syntax in CSV, and spaces around a name are not part
+/// of it; in TSV and space-separated text both are data.
+fn reader(delimiter: u8) -> csv::ReaderBuilder {
+    let mut builder = csv::ReaderBuilder::new();
+    builder.delimiter(delimiter).has_headers(false).flexible(true).buffer_capacity(256 * 1024);
+    if matches!(delimiter, b'\t' | b' ') {
+        builder.quoting(false);
+    } else {
+        builder.trim(csv::Trim::Fields);
+    }
+    builder
+}
+
 /// How wide rows are and where their parts stand.
 struct Layout {
     width: usize,
@@ -90,8 +97,14 @@ struct Layout {
 }
 
 impl Layout {
-    /// The layout, and whether the first row is a header.
-    fn new(name: &str, options: &DelimitedOptions, first: &ByteRecord) -> Result<(Self, bool), FormatError> {
+    /// The layout, and whether the first row is a header. A header decides how wide rows are; a
+    /// first row without one may be as malformed as any other.
+    fn new(
+        name: &str,
+        options: &DelimitedOptions,
+        first: &ByteRecord,
+        usual_width: usize,
+    ) -> Result<(Self, bool), FormatError> {
         let fields: Vec<String> =
             first.iter().map(|field| String::from_utf8_lossy(field).trim().to_owned()).collect();
         let header = match options.header {
@@ -99,12 +112,12 @@ impl Layout {
             Header::No => false,
             Header::Auto => options.columns.need_header() || is_header(&fields),
         };
-        let positions = if header {
-            options.columns.resolve_header(name, &fields)?
+        let (width, positions) = if header {
+            (fields.len(), options.columns.resolve_header(name, &fields)?)
         } else {
-            options.columns.resolve_order(name, fields.len())?
+            (usual_width, options.columns.resolve_order(name, usual_width)?)
         };
-        Ok((Self { width: fields.len(), positions }, header))
+        Ok((Self { width, positions }, header))
     }
 }
 
@@ -145,6 +158,16 @@ fn parts<'r>(
                 format!("invalid UTF-8 in column {}. Convert the file to UTF-8 first", position + 1),
             )
         })?;
+        if part.contains(['\n', '\r']) {
+            return Err(FormatError::malformed(
+                Place::at(name, line, column_of(record, position)),
+                format!(
+                    "the quote that opens column {} is closed lines later, if at all. Close it, or double the \
+                     quotes inside a name; what it encloses is lost",
+                    position + 1
+                ),
+            ));
+        }
         if part.is_empty() {
             return Err(FormatError::malformed(
                 Place::at(name, line, column_of(record, position)),
@@ -160,40 +183,70 @@ fn column_of(record: &ByteRecord, field: usize) -> u64 {
     1 + record.iter().take(field).map(|field| field.len() as u64 + 1).sum::<u64>()
 }
 
-/// The delimiter under which most of the first lines have three columns, or else any equal number of them.
-fn find_delimiter(name: &str, sample: &[u8]) -> Result<u8, FormatError> {
-    let mut lines: Vec<&[u8]> = sample.split(|&byte| byte == b'\n').take(SAMPLE_LINES + 1).collect();
-    if lines.len() > 1 {
-        // Either empty or cut by the end of the sample.
-        lines.pop();
+/// The first rows of a file, to tell its layout by.
+struct Sample<'s> {
+    bytes: &'s [u8],
+    /// Whether the file goes on behind them, so that the last row may be cut.
+    is_cut: bool,
+}
+
+impl<'s> Sample<'s> {
+    fn new(source: &'s OpenSource<'_>) -> Self {
+        Self { bytes: &source.sample, is_cut: source.sample_is_cut() }
     }
-    lines.retain(|line| !line.iter().all(u8::is_ascii_whitespace));
-    if lines.is_empty() {
-        return Err(FormatError::Empty { file: name.to_owned(), expected: "one fact per line" });
-    }
-    let columns =
-        |delimiter: u8| lines.iter().map(move |line| 1 + line.iter().filter(|&&b| b == delimiter).count());
-    let with_three = |delimiter: u8| columns(delimiter).filter(|&count| count == 3).count();
-    let as_first = |delimiter: u8| {
-        let first = columns(delimiter).next().unwrap_or(1);
-        columns(delimiter).filter(|&count| count == first && first > 2).count()
-    };
-    for support in [&with_three as &dyn Fn(u8) -> usize, &as_first] {
-        // `max_by_key` takes the last of equals; the preferred ones come first.
-        if let Some(&best) = DELIMITERS.iter().rev().max_by_key(|&&delimiter| support(delimiter))
-            && 2 * support(best) > lines.len()
-        {
-            return Ok(best);
+
+    /// The number of columns of each of the first rows.
+    fn widths(&self, delimiter: u8) -> Vec<usize> {
+        let mut reader = reader(delimiter).from_reader(self.bytes);
+        let mut widths: Vec<usize> =
+            reader.byte_records().map_while(Result::ok).take(SAMPLE_LINES + 1).map(|row| row.len()).collect();
+        if widths.len() > SAMPLE_LINES || (self.is_cut && widths.len() > 1) {
+            widths.pop();
         }
+        widths
     }
-    Err(FormatError::Unrecognised {
-        file: name.to_owned(),
-        problem: format!(
-            "no format recognised: not RDF or Parquet, and no delimiter (tab, comma, semicolon, bar, space) gives \
-             three columns. Say --format or --delimiter. The first line is `{}`",
-            String::from_utf8_lossy(&lines[0][..lines[0].len().min(80)]).trim_end()
-        ),
-    })
+
+    /// The most common number of columns.
+    fn usual_width(&self, delimiter: u8) -> usize {
+        let widths = self.widths(delimiter);
+        let votes = |width: usize| widths.iter().filter(|&&other| other == width).count();
+        // Of equals the first row's, as `max_by_key` takes the last.
+        widths.iter().rev().copied().max_by_key(|&width| votes(width)).unwrap_or(0)
+    }
+
+    /// The delimiter under which most rows have three columns, or else any same number of them.
+    fn find_delimiter(&self, name: &str) -> Result<u8, FormatError> {
+        let rows = self.widths(b'\t').len();
+        if rows == 0 {
+            return Err(FormatError::Empty { file: name.to_owned(), expected: "one fact per line" });
+        }
+        let with_three = |delimiter: u8| share(&self.widths(delimiter), 3);
+        let alike = |delimiter: u8| match self.usual_width(delimiter) {
+            width if width > 3 => share(&self.widths(delimiter), width),
+            _ => 0.0,
+        };
+        for support in [&with_three as &dyn Fn(u8) -> f64, &alike] {
+            // `max_by` takes the last of equals; the preferred ones come first.
+            let best = DELIMITERS.into_iter().rev().max_by(|&a, &b| support(a).total_cmp(&support(b)));
+            if let Some(best) = best.filter(|&best| support(best) > 0.5) {
+                return Ok(best);
+            }
+        }
+        let first = self.bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        Err(FormatError::Unrecognised {
+            file: name.to_owned(),
+            problem: format!(
+                "no format recognised: not RDF or Parquet, and no delimiter (tab, comma, semicolon, bar, space) \
+                 gives three columns. Say --format or --delimiter. The first line is `{}`",
+                String::from_utf8_lossy(&first[..first.len().min(80)]).trim_end()
+            ),
+        })
+    }
+}
+
+/// The share of rows with this number of columns.
+fn share(widths: &[usize], width: usize) -> f64 {
+    widths.iter().filter(|&&other| other == width).count() as f64 / widths.len().max(1) as f64
 }
 
 fn refuse_utf16(name: &str, sample: &[u8]) -> Result<(), FormatError> {

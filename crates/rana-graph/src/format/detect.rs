@@ -54,7 +54,7 @@ fn from_content(sample: &[u8]) -> Option<Format> {
         return Some(Format::Parquet);
     }
     let text = String::from_utf8_lossy(sample);
-    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let text = behind_comments(text.trim_start_matches('\u{feff}'));
     let lower = text.get(..64.min(text.len())).unwrap_or(text).to_ascii_lowercase();
     if lower.starts_with("<?xml") || lower.starts_with("<rdf:rdf") {
         return Some(Format::RdfXml);
@@ -62,8 +62,28 @@ fn from_content(sample: &[u8]) -> Option<Format> {
     if ["@prefix", "@base", "prefix ", "base <"].iter().any(|word| lower.starts_with(word)) {
         return Some(if text.contains('{') { Format::TriG } else { Format::Turtle });
     }
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'))?;
-    from_statement(line)
+    let line = text.lines().next()?.trim();
+    from_statement(line).or_else(|| looks_like_turtle(line).then_some(Format::Turtle))
+}
+
+/// What follows the comments, of Turtle or of XML, at the start of a text.
+fn behind_comments(text: &str) -> &str {
+    let text = text.trim_start();
+    let rest = if text.starts_with('#') {
+        text.split_once('\n').map(|(_, rest)| rest)
+    } else {
+        text.strip_prefix("<!--").and_then(|text| text.split_once("-->")).map(|(_, rest)| rest)
+    };
+    rest.map_or(text, behind_comments)
+}
+
+/// Whether a line is the beginning of a Turtle statement about an IRI; rows of a table that holds
+/// IRIs in brackets have tabs or end in a bracket.
+fn looks_like_turtle(line: &str) -> bool {
+    let Some((iri, rest)) = line.strip_prefix('<').and_then(|line| line.split_once('>')) else {
+        return false;
+    };
+    !iri.contains(char::is_whitespace) && rest.starts_with(' ') && rest.ends_with([';', ',', '.'])
 }
 
 /// Whether a line is a whole N-Triples or N-Quads statement.
@@ -102,6 +122,10 @@ mod tests {
             ("PREFIX a: <a:>\na:g { a:x a:p a:y }\n", Some(Format::TriG)),
             ("<?xml version=\"1.0\"?>", Some(Format::RdfXml)),
             ("PAR1....", Some(Format::Parquet)),
+            ("# a licence\n\n@prefix a: <a:> .\n", Some(Format::Turtle)),
+            ("<!-- made by hand --> <rdf:RDF/>", Some(Format::RdfXml)),
+            ("<a:x> a <a:T> ;\n  <a:p> <a:y> .\n", Some(Format::Turtle)),
+            ("<a:x>\t<a:p>\t<a:y>\n", None),
             ("paris\tcapital_of\tfrance\n", None),
             ("Q1,P31,Q5\n", None),
             ("", None),

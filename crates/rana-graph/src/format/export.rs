@@ -166,7 +166,7 @@ pub fn export_release(directory: &Path, graph: &Graph, tasks: &TaskSet) -> Resul
     if !is_free {
         return Err(ExportError::Occupied(directory.display().to_string()));
     }
-    let temporary = beside(directory);
+    let temporary = beside(directory)?;
     let outcome = release::write_release(&temporary, graph, tasks)
         .and_then(|()| std::fs::rename(&temporary, directory));
     if outcome.is_err() {

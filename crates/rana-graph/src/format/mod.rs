@@ -152,7 +152,6 @@ pub(crate) struct ReadOptions<'a> {
     pub(crate) delimited: &'a DelimitedOptions,
     /// Position of this file among the inputs, to keep blank nodes of different files apart.
     pub(crate) number: usize,
-    pub(crate) lenient: bool,
 }
 
 /// Reads one file of facts in a known format into a sink.

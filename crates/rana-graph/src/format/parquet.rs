@@ -8,6 +8,7 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+use parquet::schema::types::ColumnDescriptor;
 
 use super::{Columns, FormatError, OpenSource, Place, Sink, Statement};
 
@@ -20,11 +21,14 @@ pub(super) fn read(
     sink: &mut dyn Sink,
 ) -> Result<(), FormatError> {
     let name = source.name.clone();
-    // The file's index stands at its end. A plain file can be opened by name; what comes through a
-    // pipe or a decompressor has to be held in memory.
-    match File::open(&name) {
-        Ok(file) if source.compression.is_none() => read_chunks(&name, file, columns, sink),
-        _ => read_chunks(&name, Bytes::from(source.read_all()?), columns, sink),
+    // The file's index stands at its end. A plain file can be read in any order; what comes through
+    // a pipe or a decompressor has to be held in memory.
+    match &source.plain_file {
+        Some(path) => {
+            let file = File::open(path).map_err(FormatError::io(&name, "open the file"))?;
+            read_chunks(&name, file, columns, sink)
+        }
+        None => read_chunks(&name, Bytes::from(source.read_all()?), columns, sink),
     }
 }
 
@@ -45,7 +49,8 @@ fn read_chunks<R: ChunkReader + 'static>(
             .map_err(|_| damaged(name, "a negative number of rows"))?;
         let mut parts = Vec::with_capacity(3);
         for position in positions {
-            let depth = schema.column(position).max_def_level();
+            let column = schema.column(position);
+            let depth = column.max_def_level();
             if schema.column(position).max_rep_level() > 0 {
                 return Err(FormatError::Columns {
                     file: name.to_owned(),
@@ -56,7 +61,13 @@ fn read_chunks<R: ChunkReader + 'static>(
                 });
             }
             let reader = guarded(name, || group.get_column_reader(position))?;
-            parts.push(ColumnNames::new(name, &titles[position], reader, depth)?);
+            parts.push(ColumnNames::new(
+                name,
+                &titles[position],
+                reader,
+                depth,
+                is_unsigned(name, &column)?,
+            )?);
         }
         let mut left = rows;
         while left > 0 {
@@ -120,12 +131,43 @@ struct ColumnNames {
     reader: ColumnReader,
     /// The definition level of a value that is there; zero where the column has no nulls.
     depth: i16,
+    unsigned: bool,
     levels: Vec<i16>,
     names: Vec<Option<Vec<u8>>>,
 }
 
+/// Whether an integer column is unsigned; dates, times and decimals are refused, because the
+/// integers they are stored as would mean nothing as names.
+fn is_unsigned(file: &str, column: &ColumnDescriptor) -> Result<bool, FormatError> {
+    use parquet::basic::ConvertedType as Converted;
+    match column.converted_type() {
+        Converted::UINT_8 | Converted::UINT_16 | Converted::UINT_32 | Converted::UINT_64 => Ok(true),
+        Converted::NONE
+        | Converted::UTF8
+        | Converted::ENUM
+        | Converted::JSON
+        | Converted::INT_8
+        | Converted::INT_16
+        | Converted::INT_32
+        | Converted::INT_64 => Ok(false),
+        other => Err(FormatError::Columns {
+            file: file.to_owned(),
+            problem: format!(
+                "column `{}` holds {other} values, expected strings or integers. Convert it to strings first",
+                column.path().string()
+            ),
+        }),
+    }
+}
+
 impl ColumnNames {
-    fn new(file: &str, title: &str, reader: ColumnReader, depth: i16) -> Result<Self, FormatError> {
+    fn new(
+        file: &str,
+        title: &str,
+        reader: ColumnReader,
+        depth: i16,
+        unsigned: bool,
+    ) -> Result<Self, FormatError> {
         let supported = matches!(
             reader,
             ColumnReader::ByteArrayColumnReader(_)
@@ -138,7 +180,7 @@ impl ColumnNames {
                 problem: format!("column `{title}` holds neither strings nor integers"),
             });
         }
-        Ok(Self { reader, depth, levels: Vec::new(), names: Vec::new() })
+        Ok(Self { reader, depth, unsigned, levels: Vec::new(), names: Vec::new() })
     }
 
     fn name(&self, at: usize) -> Option<&[u8]> {
@@ -147,18 +189,24 @@ impl ColumnNames {
 
     /// Reads the next `wanted` rows.
     fn fill(&mut self, file: &str, wanted: usize) -> Result<(), FormatError> {
-        let Self { reader, depth, levels, names } = self;
+        let Self { reader, depth, unsigned, levels, names } = self;
         names.clear();
         guarded(file, || match reader {
             ColumnReader::ByteArrayColumnReader(reader) => {
                 fill_from(reader, wanted, *depth, levels, names, |value| value.data().to_vec())
             }
             ColumnReader::Int32ColumnReader(reader) => {
-                fill_from(reader, wanted, *depth, levels, names, |value| value.to_string().into_bytes())
+                fill_from(reader, wanted, *depth, levels, names, |value| {
+                    if *unsigned { value.cast_unsigned().to_string() } else { value.to_string() }.into_bytes()
+                })
             }
+
             ColumnReader::Int64ColumnReader(reader) => {
-                fill_from(reader, wanted, *depth, levels, names, |value| value.to_string().into_bytes())
+                fill_from(reader, wanted, *depth, levels, names, |value| {
+                    if *unsigned { value.cast_unsigned().to_string() } else { value.to_string() }.into_bytes()
+                })
             }
+
             // Refused at construction.
             _ => Ok(()),
         })?;

@@ -1,5 +1,6 @@
 //! RDF: N-Triples, N-Quads, Turtle, TriG and RDF/XML through `oxrdfio`.
 
+use std::collections::HashMap;
 use std::io;
 
 use oxrdf::{NamedOrBlankNode, Quad, Term};
@@ -28,10 +29,8 @@ pub(super) fn read(
     if let Ok(with_base) = parser.clone().with_base_iri(BASE) {
         parser = with_base;
     }
-    if options.lenient {
-        parser = parser.lenient();
-    }
-    let mut names = TermNames { number: options.number, ..TermNames::default() };
+    let renames = !matches!(format, RdfFormat::NTriples | RdfFormat::NQuads);
+    let mut names = TermNames { number: options.number, renames, ..TermNames::default() };
     let root = (format == RdfFormat::RdfXml).then(|| xml_root(&source.sample)).flatten();
     let mut content = Tail { content: &mut source.content, last: Vec::new() };
     for quad in parser.for_reader(&mut content) {
@@ -111,13 +110,24 @@ fn syntax_error(name: &str, error: &RdfParseError) -> FormatError {
         ),
         RdfParseError::Io(_) => Place::file(name),
     };
-    FormatError::malformed(place, error.to_string())
+    // The message repeats the place.
+    let message = error.to_string();
+    let problem = match message.split_once(": ") {
+        Some((place, problem)) if place.starts_with("Parser error at") => problem,
+        _ => &message,
+    };
+    FormatError::malformed(place, problem)
 }
 
 /// Turns RDF terms into names; its buffers are used again for every statement.
 #[derive(Default)]
 struct TermNames {
     number: usize,
+    /// Whether blank nodes are numbered in the order they appear: anonymous ones get a random name
+    /// from the parser, and the same file must give the same names. N-Triples has none such, and
+    /// there the names in the file are kept.
+    renames: bool,
+    blank_nodes: HashMap<String, usize>,
     head: String,
     relation: String,
     tail: String,
@@ -125,15 +135,23 @@ struct TermNames {
 
 impl TermNames {
     fn hand_over(&mut self, quad: &Quad, sink: &mut dyn Sink) -> Result<(), FormatError> {
-        let Self { number, head, relation, tail } = self;
+        let Self { number, renames, blank_nodes, head, relation, tail } = self;
+        let mut blank_name = |name: &mut String, label: &str| {
+            if !*renames {
+                return blank_name(name, *number, label);
+            }
+            let next = blank_nodes.len();
+            let place = *blank_nodes.entry(label.to_owned()).or_insert(next);
+            blank_name(name, *number, &format!("b{place}"));
+        };
         match &quad.subject {
             NamedOrBlankNode::NamedNode(node) => iri_name(head, node.as_str()),
-            NamedOrBlankNode::BlankNode(node) => blank_name(head, *number, node.as_str()),
+            NamedOrBlankNode::BlankNode(node) => blank_name(head, node.as_str()),
         }
         iri_name(relation, quad.predicate.as_str());
         match &quad.object {
             Term::NamedNode(node) => iri_name(tail, node.as_str()),
-            Term::BlankNode(node) => blank_name(tail, *number, node.as_str()),
+            Term::BlankNode(node) => blank_name(tail, node.as_str()),
             Term::Literal(literal) => {
                 tail.clear();
                 tail.push_str(&literal.to_string());

@@ -91,8 +91,11 @@ impl Source {
             ),
         };
         let mut content = BufReader::with_capacity(BUFFER, plain);
+        let plain_file =
+            self.path().filter(|path| path.is_file() && compression.is_none()).map(Path::to_owned);
+        let content_later = Box::new(io::empty());
         let mut open =
-            OpenSource { name, compression, sample: Vec::new(), content: Box::new(io::empty()), tally };
+            OpenSource { name, compression, sample: Vec::new(), plain_file, content: content_later, tally };
         open.sample = fill(&mut content, SAMPLE).map_err(|error| open.read_error(error))?;
         open.content = Box::new(Cursor::new(open.sample.clone()).chain(content));
         Ok(open)
@@ -105,6 +108,8 @@ pub(crate) struct OpenSource<'p> {
     pub(crate) compression: Option<Compression>,
     /// The first bytes of the decompressed content, to tell the format by.
     pub(crate) sample: Vec<u8>,
+    /// The file on disk, where the source is a plain one that can be read in any order.
+    pub(crate) plain_file: Option<PathBuf>,
     /// The whole decompressed content, the sample included.
     pub(crate) content: Box<dyn BufRead + 'p>,
     tally: Rc<RefCell<Tally<'p>>>,
@@ -120,6 +125,11 @@ impl OpenSource<'_> {
     pub(crate) fn plain_name(&self) -> &str {
         let name = self.name.as_str();
         [".gz", ".zst", ".zstd"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
+    }
+
+    /// Whether the content goes on behind the sample.
+    pub(crate) fn sample_is_cut(&self) -> bool {
+        self.sample.len() == SAMPLE
     }
 
     /// The whole content in memory.

@@ -84,8 +84,20 @@ impl Store {
     /// Whether `path` looks like a graph store (a manifest of ours is there, sound or not).
     #[must_use]
     pub fn is_store(path: impl AsRef<Path>) -> bool {
-        std::fs::read_to_string(path.as_ref().join(MANIFEST)).is_ok_and(|text| text.contains(FORMAT))
+        // Every version states its format first; what follows may be damaged or of another shape.
+        let stated = format!("\"format\":\"{FORMAT}\"");
+        std::fs::read(path.as_ref().join(MANIFEST)).is_ok_and(|text| {
+            let text = String::from_utf8_lossy(&text);
+            let begin: String = text.chars().filter(|c| !c.is_whitespace()).take(stated.len() + 1).collect();
+            begin.strip_prefix('{') == Some(&stated)
+        })
     }
+}
+
+/// Whether a name is that of a directory of arrays: `data-` and sixteen hexadecimal digits.
+fn is_data_name(name: &str) -> bool {
+    let digits = name.strip_prefix(DATA_PREFIX).unwrap_or_default();
+    digits.len() == 16 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// The arrays of a graph and its tasks as named byte slices: the layout of the store.

@@ -1,11 +1,12 @@
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use bytemuck::Pod;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Counts, DATA_PREFIX, FORMAT, MANIFEST, Manifest, STORE_VERSION, Store, StoreError};
+use super::{Counts, FORMAT, MANIFEST, Manifest, STORE_VERSION, Store, StoreError, is_data_name};
 use crate::array::Array;
 use crate::graph::Graph;
 use crate::held_out::HeldOut;
@@ -16,8 +17,21 @@ use crate::names::{Names, Texts};
 use crate::tasks::{Split, TaskSet};
 
 pub(super) fn open(path: &Path) -> Result<Store, StoreError> {
-    let manifest = read_manifest(path)?;
-    let files = Files::open(path, &manifest)?;
+    let mut manifest = read_manifest(path)?;
+    // If a writer replaces the store between the two steps, the arrays are gone and there is a new
+    // manifest to go by.
+    let files = loop {
+        match Files::open(path, &manifest) {
+            Err(error) => {
+                let now = read_manifest(path)?;
+                if now.data == manifest.data {
+                    return Err(error);
+                }
+                manifest = now;
+            }
+            Ok(files) => break files,
+        }
+    };
     let graph = Graph {
         entities: files.names("entities")?,
         relations: files.names("relations")?,
@@ -52,9 +66,10 @@ fn manifest_error(path: &Path, what: impl Into<String>) -> StoreError {
 
 fn read_manifest(path: &Path) -> Result<Manifest, StoreError> {
     let file = path.join(MANIFEST);
-    let Ok(text) = fs::read(&file) else {
-        return Err(StoreError::Missing { path: path.to_owned() });
-    };
+    let text = fs::read(&file).map_err(|error| match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => StoreError::Missing { path: path.to_owned() },
+        _ => StoreError::io(&file, "read the manifest")(error),
+    })?;
     // The version is read on its own first: a later manifest may have any other shape.
     let value: serde_json::Value =
         serde_json::from_slice(&text).map_err(|error| manifest_error(path, error.to_string()))?;
@@ -71,7 +86,7 @@ fn read_manifest(path: &Path) -> Result<Manifest, StoreError> {
     if manifest.checksum != manifest.expected_checksum() {
         return Err(manifest_error(path, "its checksum does not match, it was edited"));
     }
-    if !manifest.data.starts_with(DATA_PREFIX) || manifest.data.contains(['/', '\\']) {
+    if !is_data_name(&manifest.data) {
         return Err(manifest_error(path, "its data directory is outside the store"));
     }
     Ok(manifest)

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::{
     Counts, DATA_PREFIX, FORMAT, FileRecord, Input, LOCK, MANIFEST, Manifest, STORE_VERSION, Store,
-    StoreError, arrays,
+    StoreError, arrays, is_data_name,
 };
 use crate::graph::Graph;
 use crate::tasks::TaskSet;
@@ -49,15 +49,21 @@ pub(super) fn write(
     manifest.checksum = manifest.expected_checksum();
 
     let data = path.join(&manifest.data);
-    let committed = write_arrays(&data, &arrays).and_then(|()| replace_manifest(path, &manifest));
-    // Whatever the manifest does not name is left over: from the store before, from a writer that
-    // was killed, or from this attempt if it failed. A store we could not replace names its own.
-    let current = match &committed {
-        Ok(()) => Some(manifest.data.clone()),
-        Err(_) => current_data(path),
-    };
-    remove_leftovers(path, current.as_deref());
-    committed.map(|()| manifest)
+    let was_there = data.exists();
+    match write_arrays(&data, &arrays).and_then(|()| replace_manifest(path, &manifest)) {
+        Ok(()) => {
+            remove_leftovers(path, &manifest.data);
+            Ok(manifest)
+        }
+        Err(error) => {
+            // Only what this attempt has made: the store that was there keeps all it has.
+            if !was_there {
+                let _ = fs::remove_dir_all(&data);
+            }
+            let _ = fs::remove_file(path.join(format!("{MANIFEST}.new")));
+            Err(error)
+        }
+    }
 }
 
 /// The arrays' directory is named after their content, so writing the same graph twice is harmless.
@@ -80,7 +86,7 @@ fn refuse_foreign_directory(path: &Path) -> Result<(), StoreError> {
     for entry in entries {
         let name = entry.map_err(StoreError::io(path, "list the directory"))?.file_name();
         let name = name.to_string_lossy();
-        if name != LOCK && name != format!("{MANIFEST}.new") && !name.starts_with(DATA_PREFIX) {
+        if name != LOCK && name != format!("{MANIFEST}.new") && !is_data_name(&name) {
             return Err(StoreError::Occupied { path: path.to_owned() });
         }
     }
@@ -124,21 +130,14 @@ fn sync_directory(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn current_data(path: &Path) -> Option<String> {
-    let text = fs::read(path.join(MANIFEST)).ok()?;
-    serde_json::from_slice::<Manifest>(&text).ok().map(|manifest| manifest.data)
-}
-
-/// Removes data directories and temporary files that no manifest names; failing to is no error.
-fn remove_leftovers(path: &Path, current: Option<&str>) {
+/// Removes the arrays of the store before, and what killed writers left; failing to is no error.
+fn remove_leftovers(path: &Path, current: &str) {
     let Ok(entries) = fs::read_dir(path) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if name.starts_with(DATA_PREFIX) && Some(&*name) != current {
+        if is_data_name(&name) && name != current {
             let _ = fs::remove_dir_all(entry.path());
-        } else if name == format!("{MANIFEST}.new") {
-            let _ = fs::remove_file(entry.path());
         }
     }
 }

@@ -1,6 +1,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::store::hint;
+
 /// What can go wrong when a graph is generated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -25,14 +27,8 @@ pub enum SynthError {
         /// The directory.
         path: PathBuf,
     },
-    /// The path names no directory that could be made.
-    #[error("{}: does not end in the name of a directory. Choose another --out", path.display())]
-    NoName {
-        /// The path.
-        path: PathBuf,
-    },
     /// The operating system refused.
-    #[error("{}: could not {action}: {source}", path.display())]
+    #[error("{}: could not {action}: {source}{}", path.display(), hint(source))]
     Io {
         /// The file or directory concerned.
         path: PathBuf,

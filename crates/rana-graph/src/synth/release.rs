@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -17,6 +17,7 @@ use super::few_shot::{FewShot, SynthTask};
 use super::known::Known;
 use super::relation::{RelationName, Schema};
 use super::space::Space;
+use crate::atomic::beside;
 use crate::tasks::Split;
 
 /// Called now and then with the background facts written so far and their total.
@@ -138,7 +139,7 @@ pub fn write_release(
     progress: Progress<'_>,
 ) -> Result<SynthReport, SynthError> {
     refuse_occupied(dir)?;
-    let unfinished = unfinished_name(dir)?;
+    let unfinished = beside(dir).map_err(SynthError::io(dir, "find a place beside it"))?;
     fs::create_dir_all(&unfinished).map_err(SynthError::io(&unfinished, "create the directory"))?;
     let written = Release { dir: &unfinished, synth: Synth::new(config) }
         .write(progress)
@@ -158,14 +159,6 @@ fn refuse_occupied(dir: &Path) -> Result<(), SynthError> {
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(occupied()),
         Err(error) => Err(SynthError::io(dir, "list the directory")(error)),
     }
-}
-
-fn unfinished_name(dir: &Path) -> Result<PathBuf, SynthError> {
-    let name = dir.file_name().ok_or_else(|| SynthError::NoName { path: dir.to_owned() })?;
-    let mut unfinished = std::ffi::OsString::from(".");
-    unfinished.push(name);
-    unfinished.push(format!(".unfinished-{}", std::process::id()));
-    Ok(dir.with_file_name(unfinished))
 }
 
 fn put_in_place(unfinished: &Path, dir: &Path) -> Result<(), SynthError> {

@@ -10,7 +10,6 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::cli::Cli;
-use crate::error::CliError;
 use crate::terminal::Terminal;
 
 fn main() -> ExitCode {
@@ -24,7 +23,7 @@ fn main() -> ExitCode {
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             terminal.error(&error);
-            ExitCode::from(if matches!(error, CliError::Usage(_)) { 2 } else { 1 })
+            ExitCode::from(error.exit_code())
         }
     }
 }

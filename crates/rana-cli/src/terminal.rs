@@ -29,6 +29,14 @@ impl Terminal {
         Self { json: output.json, quiet: output.quiet }
     }
 
+    /// Refuses `--json` where standard output carries data of another form.
+    pub(crate) fn refuse_json(&self, what: &str) -> Result<(), CliError> {
+        if self.json {
+            return Err(CliError::Usage(format!("{what} on standard output leaves no room for --json")));
+        }
+        Ok(())
+    }
+
     /// Prints the result of a command: JSON if asked for, else what `human` writes.
     pub(crate) fn result<T: Serialize>(
         &self,
@@ -59,13 +67,6 @@ impl Terminal {
             human(&mut anstream::stderr().lock())?;
         }
         Ok(())
-    }
-
-    /// Says something in passing.
-    pub(crate) fn note(&self, text: &str) {
-        if !self.quiet && !self.json {
-            let _ = writeln!(anstream::stderr(), "{text}");
-        }
     }
 
     /// Says something the user should look at; also under `--json`.

@@ -50,8 +50,9 @@ pub struct SplitOutcome {
 /// ```
 ///
 /// # Errors
-/// If no relation is few-shot, if a named relation does not exist or has no background facts, or
-/// if candidates shall come from types and the graph has none.
+/// If no relation is few-shot, if a named relation does not exist, has no background facts, states
+/// types or is the inverse of another named one, or if candidates shall come from types and the
+/// graph has none.
 pub fn split(graph: &Graph, config: &SplitConfig) -> Result<SplitOutcome, SplitError> {
     let settings = config.settings();
     if settings.candidates == CandidateRule::Types && !graph.has_types() {
@@ -64,6 +65,12 @@ pub fn split(graph: &Graph, config: &SplitConfig) -> Result<SplitOutcome, SplitE
     } else {
         Removal::of_twins(graph, &facts, chosen, settings.inverse_share)
     };
+    if let (Assignment::Names(_), Some(twin)) =
+        (&settings.assignment, removal.twins.iter().find(|twin| twin.was_chosen))
+    {
+        let name = |relation| graph.relation_name(relation).to_owned();
+        return Err(SplitError::NamedTwins { first: name(twin.of), second: name(twin.twin) });
+    }
     let assigned = assign::assigned(graph, &removal.kept, settings);
 
     let withheld: Vec<RelationId> = assigned

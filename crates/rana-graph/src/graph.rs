@@ -45,6 +45,8 @@ pub struct Graph {
     pub(crate) type_names: Names,
     /// The types of each entity in the order of the input; no lists at all if there are no types.
     pub(crate) types: Lists<TypeId>,
+    /// The background relations that state types.
+    pub(crate) type_relations: Array<RelationId>,
     /// Row order of the `relation2ids` file this graph came with, empty if there was none.
     pub(crate) release_rows: Array<RelationId>,
     /// The facts for validation and for testing, in the order of [`HeldOut::ALL`].
@@ -170,6 +172,13 @@ impl Graph {
         if self.types.is_empty() { &[] } else { self.types.get(entity.index()) }
     }
 
+    /// The background relations that types were read from: whoever withholds one of them has to
+    /// know that [`types`](Self::types) still tells its facts.
+    #[must_use]
+    pub fn type_relations(&self) -> &[RelationId] {
+        &self.type_relations
+    }
+
     /// All type names in the order of their ids.
     #[must_use]
     pub fn type_names(&self) -> &Names {
@@ -250,6 +259,8 @@ pub enum Duplicates {
 pub enum LabelRank {
     /// In the wanted language.
     Wanted,
+    /// In a regional form of the wanted language: `en-GB` for `en`.
+    Regional,
     /// Without a language tag.
     Untagged,
     /// In another language.
@@ -270,6 +281,7 @@ pub struct GraphBuilder {
     labels: HashMap<Box<str>, (LabelRank, Box<str>)>,
     type_names: NamesBuilder,
     types: Vec<(EntityId, TypeId)>,
+    type_relations: Vec<String>,
     release_rows: Vec<RelationId>,
     task_relations: NamesBuilder,
     held_out: [HeldOutBuilder; 2],
@@ -462,6 +474,13 @@ impl GraphBuilder {
         Ok(())
     }
 
+    /// Says that types are read from the facts of a relation.
+    pub fn add_type_relation(&mut self, name: &str) {
+        if !self.type_relations.iter().any(|known| known == name) {
+            self.type_relations.push(name.to_owned());
+        }
+    }
+
     /// Records the row order of a released relation vocabulary.
     pub fn set_release_rows(&mut self, rows: Vec<RelationId>) {
         self.release_rows = rows;
@@ -479,12 +498,6 @@ impl GraphBuilder {
         self.self_loop_count
     }
 
-    /// How many facts were kept so far.
-    #[must_use]
-    pub fn fact_count(&self) -> usize {
-        self.facts.len()
-    }
-
     /// Freezes the graph: builds the lookup tables and the neighbourhoods.
     #[must_use]
     pub fn finish(self) -> Graph {
@@ -495,6 +508,7 @@ impl GraphBuilder {
             labels,
             type_names,
             types,
+            type_relations,
             release_rows,
             task_relations,
             held_out,
@@ -513,12 +527,19 @@ impl GraphBuilder {
             entity_labels: labels_of(&entities, &labels),
             relation_labels: labels_of(&relations, &labels),
             entities,
-            relations,
             background_relations,
             facts: facts.into(),
             neighbours,
             type_names: type_names.finish(),
             types,
+            type_relations: type_relations
+                .iter()
+                .filter_map(|name| relations.id(name))
+                .filter(|&number| (number as usize) < background_relations)
+                .map(RelationId::forward)
+                .collect::<Vec<_>>()
+                .into(),
+            relations,
             release_rows: release_rows.into(),
             held_out: held_out.map(|list| list.facts.into()),
         }

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::batch::{Batch, BatchSender, Kind, Named, Stopped, pipeline};
 use crate::format::{
-    DelimitedOptions, Format, FormatError, Literal, ReadOptions, Sink, Source, Statement, detect, is_release,
-    read_facts, read_release, release_size,
+    Columns, DelimitedOptions, Format, FormatError, Literal, ReadOptions, Sink, Source, Statement, detect,
+    is_release, read_facts, read_release, release_size,
 };
 use crate::graph::{Duplicates, Graph, GraphBuilder, LabelRank};
 use crate::held_out::{HeldOut, HeldOutReport};
 use crate::progress::{Progress, Unit};
 use crate::skipped::Skipped;
-use crate::store::{Counts, Input};
+use crate::store::{Counts, Input, Store};
 use crate::tasks::{TaskSet, TaskSetBuilder};
 
 /// The relation that states a type in RDF.
@@ -237,6 +237,12 @@ const SPLIT_FILES: [(&str, Option<HeldOut>); 3] =
 ///
 /// All go where the source goes, or with `splits` each to the list of its name.
 fn expand(source: &Source, held_out: Option<HeldOut>, splits: bool) -> Result<Vec<Planned>, FormatError> {
+    if let Some(path) = source.path().filter(|path| Store::is_store(path)) {
+        return Err(FormatError::Unrecognised {
+            file: path.display().to_string(),
+            problem: "this is a graph store already; use it as it is, or `rana export` it".to_owned(),
+        });
+    }
     let Some(directory) = source.path().filter(|path| path.is_dir()) else {
         if splits {
             return Err(FormatError::Unrecognised {
@@ -319,7 +325,8 @@ fn read_sources(
             held_out: *held_out,
             ..SourceReport::default()
         };
-        let mut interpreter = Interpreter { options, report, skipped: read.skipped.another(), sender };
+        let mut interpreter =
+            Interpreter { options, format, report, skipped: read.skipped.another(), sender };
         let read_options = ReadOptions { delimited: &options.delimited, number };
         read_facts(format, &mut open, &read_options, &mut interpreter)?;
         let Interpreter { report, skipped, .. } = interpreter;
@@ -334,6 +341,7 @@ fn read_sources(
 /// Decides what each statement of a source means, and counts.
 struct Interpreter<'a> {
     options: &'a ImportOptions,
+    format: Format,
     report: SourceReport,
     skipped: Skipped,
     sender: &'a mut BatchSender,
@@ -351,7 +359,7 @@ impl Interpreter<'_> {
             if self.options.type_triples == TypeTriples::Drop {
                 return Ok(());
             }
-        } else if self.options.label_relations.iter().any(|name| name == relation) {
+        } else if self.is_label_in_a_table(relation) {
             // Tables cannot mark literals, so a label may come as the tail of a fact.
             self.report.labels += 1;
             return self.send(Kind::Label(LabelRank::Untagged), [head, "", tail]);
@@ -362,6 +370,11 @@ impl Interpreter<'_> {
     fn keep(&mut self, names: [&str; 3]) -> Result<(), Stopped> {
         self.report.facts += 1;
         self.send(self.report.held_out.map_or(Kind::Fact, Kind::HeldOut), names)
+    }
+
+    fn is_label_in_a_table(&self, relation: &str) -> bool {
+        self.options.label_relations.iter().any(|name| name == relation)
+            || (!self.format.is_rdf() && LABEL_RELATIONS.contains(&relation))
     }
 
     fn literal(&mut self, head: &str, relation: &str, literal: Literal<'_>) -> Result<(), Stopped> {
@@ -413,6 +426,7 @@ fn add(builder: &mut GraphBuilder, batch: &Batch) {
             Kind::Type => {
                 let entity = builder.intern_entity(name);
                 builder.add_type(entity, value);
+                builder.add_type_relation(relation);
             }
             Kind::Label(rank) => builder.add_label(name, value, rank),
         }
@@ -441,8 +455,37 @@ fn finish(builder: GraphBuilder, read: Read, sources: &[Planned], options: &Impo
 fn label_rank(wanted: Option<&str>, language: Option<&str>) -> LabelRank {
     match (wanted, language) {
         (Some(wanted), Some(language)) if language.eq_ignore_ascii_case(wanted) => LabelRank::Wanted,
+        (Some(wanted), Some(language)) if is_regional(language, wanted) => LabelRank::Regional,
         (_, None) => LabelRank::Untagged,
         _ => LabelRank::Foreign,
+    }
+}
+
+/// Whether a language tag is a longer form of another: `en-GB` of `en`.
+fn is_regional(language: &str, wanted: &str) -> bool {
+    match (language.get(..wanted.len()), language.get(wanted.len()..)) {
+        (Some(begin), Some(rest)) => begin.eq_ignore_ascii_case(wanted) && rest.starts_with('-'),
+        _ => false,
+    }
+}
+
+/// A release says itself what its files mean; an option that would be passed over is refused.
+fn refuse_options(directory: &Path, options: &ImportOptions) -> Result<(), FormatError> {
+    let given = [
+        ("--type-relation", !options.type_relations.is_empty()),
+        ("--label-relation", !options.label_relations.is_empty()),
+        ("--literals", options.literals != Literals::default()),
+        ("--type-triples", options.type_triples != TypeTriples::default()),
+        ("--language", options.language.is_some()),
+        ("--delimiter", options.delimited.delimiter.is_some()),
+        ("--columns, --head, --relation or --tail", options.delimited.columns != Columns::default()),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(FormatError::Release {
+            file: directory.display().to_string(),
+            problem: format!("{option} does not apply to a release directory. Leave it out"),
+        }),
+        None => Ok(()),
     }
 }
 
@@ -451,6 +494,7 @@ fn import_release(
     options: &ImportOptions,
     progress: &dyn Progress,
 ) -> Result<Imported, FormatError> {
+    refuse_options(directory, options)?;
     progress.begin("reading", Some(release_size(directory)), Unit::Bytes);
     let mut skipped = Skipped::new(options.lenient);
     let release = read_release(directory, options.duplicates, progress, &mut skipped)?;

@@ -4,6 +4,7 @@
 //! `rana-fewshot`; the data lives here so that a graph and its tasks are one atomic store and the
 //! benchmark's release format has one reader.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -11,7 +12,7 @@ use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 
 use crate::array::Array;
-use crate::id::{EntityId, Pair, RelationId};
+use crate::id::{EntityId, Fact, Pair, RelationId};
 use crate::lists::Lists;
 
 /// Which part of a benchmark a task belongs to.
@@ -210,6 +211,18 @@ impl TaskSetBuilder {
                 self.known.push((Question { head: pair.head, relation: *relation }, pair.tail));
             }
         }
+    }
+
+    /// Every fact of every task so far.
+    pub(crate) fn facts(&self) -> HashSet<Fact> {
+        let of_task = |(_, relation, facts): &(Split, RelationId, Vec<Pair>)| {
+            let relation = *relation;
+            facts
+                .iter()
+                .map(move |pair| Fact { head: pair.head, relation, tail: pair.tail })
+                .collect::<Vec<_>>()
+        };
+        self.tasks.iter().flat_map(of_task).collect()
     }
 
     /// Freezes the tasks: sorts them by split, and the filter by question.

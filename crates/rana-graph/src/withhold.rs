@@ -57,6 +57,12 @@ impl Graph {
             relation_labels,
             type_names: self.type_names.clone(),
             types: self.types.clone(),
+            type_relations: self
+                .type_relations
+                .iter()
+                .filter_map(|&relation| order.renumber(relation))
+                .collect::<Vec<_>>()
+                .into(),
             release_rows: Vec::new().into(),
             held_out: self.held_out.each_ref().map(remaining),
         }

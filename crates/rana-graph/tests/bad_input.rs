@@ -322,3 +322,44 @@ fn an_export_leaves_what_is_there() {
     let error = export_release(dir.path(), &graph, &TaskSet::default()).unwrap_err().to_string();
     assert!(error.contains("is left alone"), "{error}");
 }
+
+#[test]
+fn a_quote_that_is_never_closed() {
+    let content = "a,r,b\nc,r,\"d\ne,r,f\ng,r,h\n";
+    let message = failure("a.csv", content);
+    assert!(
+        message.starts_with("a.csv:2:5: the quote that opens column 3 is closed lines later"),
+        "{message}"
+    );
+    assert_eq!(lenient("a.csv", content), (1, 1));
+}
+
+#[test]
+fn a_malformed_first_line_is_like_any_other() {
+    let content = "a\tb\nc\tr\td\ne\tr\tf\n";
+    assert_eq!(failure("a.tsv", content), "a.tsv:1:3: expected 3 columns, found 2");
+    assert_eq!(lenient("a.tsv", content), (2, 1));
+    assert_eq!(lenient("b.csv", "# made by hand\nc,r,d\ne,r,f\n"), (2, 1));
+}
+
+#[test]
+fn leniency_counts_what_it_skips_in_rdf() {
+    let content = "<http://e/a b> <http://r> <http://b> .\n<http://c> <http://r> <http://d> .\n";
+    assert_eq!(lenient("a.nt", content), (1, 1));
+    let message = failure("a.nt", content);
+    assert!(message.starts_with("a.nt:1:") && !message.contains("Parser error at"), "{message}");
+}
+
+#[test]
+fn a_store_and_a_name_that_means_an_inverse() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut builder = GraphBuilder::new(Duplicates::Remove);
+    builder.add_named("a", "likes", "b");
+    builder.add_named("b", "likes_inv", "a");
+    let graph = builder.finish();
+    let error = export_release(&dir.path().join("r"), &graph, &TaskSet::default()).unwrap_err().to_string();
+    assert!(error.contains("\"likes_inv\" would be read as the inverse of \"likes\""), "{error}");
+    rana_graph::Store::write(dir.path().join("kg"), &graph, &TaskSet::default(), Vec::new()).unwrap();
+    let error = import(&[Source::Path(dir.path().join("kg"))], &ImportOptions::default(), &()).unwrap_err();
+    assert!(error.to_string().contains("this is a graph store already"), "{error}");
+}

@@ -337,3 +337,156 @@ fn a_format_can_be_insisted_on() {
     let options = ImportOptions { format: Some(Format::Turtle), ..Default::default() };
     assert_eq!(read(&[source], &options).report.counts.triples, 1);
 }
+
+#[test]
+fn commas_inside_quotes_do_not_decide_about_the_delimiter() {
+    let dir = tempfile::tempdir().unwrap();
+    let content = "\"Doe, John\",knows,\"Roe, Jane\"\n\"Poe, Ann\", knows ,\"Doe, John\"\n";
+    let imported = read(&[file(dir.path(), "people.csv", content)], &ImportOptions::default());
+    assert_eq!(facts(&imported.graph), ["Doe, John knows Roe, Jane", "Poe, Ann knows Doe, John"]);
+}
+
+#[test]
+fn anonymous_nodes_have_the_same_names_every_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let content = "@prefix : <http://e/> . :a :p [ :q ( :x :y ) ] , _:z . _:z :p [] .";
+    let source = file(dir.path(), "a.ttl", content);
+    let once = read(std::slice::from_ref(&source), &ImportOptions::default());
+    let again = read(std::slice::from_ref(&source), &ImportOptions::default());
+    assert_eq!(facts(&once.graph), facts(&again.graph));
+    assert!(once.graph.entity("_:b0").is_some());
+}
+
+#[test]
+fn a_parquet_source_in_memory_is_not_looked_for_on_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows = [
+        [Some("france"), Some("paris"), Some("capital_of")],
+        [Some("france"), Some("lyon"), Some("located_in")],
+    ];
+    let on_disk = parquet_file(dir.path(), "a.parquet", OPTIONAL, &rows[..1]);
+    let elsewhere = parquet_file(dir.path(), "b.parquet", OPTIONAL, &rows);
+    let bytes = std::fs::read(elsewhere.path().unwrap()).unwrap().leak();
+    let memory = Source::Memory { name: on_disk.name(), bytes };
+    assert_eq!(facts(&read(&[memory], &ImportOptions::default()).graph), FACTS);
+}
+
+#[test]
+fn parquet_integers_keep_their_sign_and_dates_are_refused() {
+    use parquet::data_type::{Int32Type, Int64Type};
+    use std::sync::Arc;
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, first: &str| {
+        let path = dir.path().join(name);
+        let schema = format!(
+            "message m {{ required {first}; required int64 relation; required int64 tail (UINT_64); }}"
+        );
+        let schema = Arc::new(parquet::schema::parser::parse_message_type(&schema).unwrap());
+        let out = std::fs::File::create(&path).unwrap();
+        let mut writer =
+            parquet::file::writer::SerializedFileWriter::new(out, schema, Arc::default()).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        for at in 0..3 {
+            let mut column = group.next_column().unwrap().unwrap();
+            if at == 0 {
+                column.typed::<Int32Type>().write_batch(&[-5], None, None).unwrap();
+            } else {
+                column.typed::<Int64Type>().write_batch(&[-5], None, None).unwrap();
+            }
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+        writer.close().unwrap();
+        Source::Path(path)
+    };
+    let imported = read(&[write("a.parquet", "int32 head (UINT_32)")], &ImportOptions::default());
+    assert_eq!(facts(&imported.graph), ["4294967291 -5 18446744073709551611"]);
+    let error =
+        import(&[write("b.parquet", "int32 head (DATE)")], &ImportOptions::default(), &()).unwrap_err();
+    assert!(error.to_string().contains("column `head` holds DATE values"), "{error}");
+}
+
+#[test]
+fn a_language_is_also_found_in_its_regional_form() {
+    let dir = tempfile::tempdir().unwrap();
+    let label = "<http://www.w3.org/2000/01/rdf-schema#label>";
+    let content = format!("<http://a> <http://p> <http://b> ; {label} \"Ach\"@de , \"Ah\"@en-GB , \"Oh\" .");
+    let source = file(dir.path(), "a.ttl", content);
+    let chosen = |language: &str| {
+        let options = ImportOptions { language: Some(language.into()), ..Default::default() };
+        let graph = read(std::slice::from_ref(&source), &options).graph;
+        graph.entity_label(graph.entity("http://a").unwrap()).unwrap().to_owned()
+    };
+    assert_eq!([chosen("en"), chosen("en-GB"), chosen("de"), chosen("fr")], ["Ah", "Ah", "Ach", "Oh"]);
+}
+
+/// Names without a separator and types that no name tells must survive a release.
+#[test]
+fn a_release_keeps_ambiguous_filter_keys_and_types() {
+    use rana_graph::format::export_release;
+    use rana_graph::{GraphBuilder, Pair, Split, TaskSetBuilder};
+    let mut builder = GraphBuilder::new(Duplicates::Remove);
+    for (head, tail) in [("1", "11"), ("11", "111"), ("1", "111")] {
+        builder.add_named(head, "9", tail);
+    }
+    for (name, type_name) in [("1", "one"), ("11", "two"), ("11", "twin")] {
+        let entity = builder.entity(name).unwrap();
+        builder.add_type(entity, type_name);
+    }
+    // `1` with `11` and `11` with `1` give the same key.
+    for relation in ["11", "1"] {
+        builder.add_task_relation(relation).unwrap();
+    }
+    let graph = builder.finish();
+    let entity = |name: &str| graph.entity(name).unwrap();
+    let mut tasks = TaskSetBuilder::default();
+    for (relation, head, tail) in [("11", "1", "11"), ("1", "11", "111")] {
+        let relation = graph.relation(relation).unwrap();
+        tasks.add_task(Split::Train, relation, vec![Pair { head: entity(head), tail: entity(tail) }]);
+        tasks.add_candidates(relation, vec![entity(tail)]);
+    }
+    tasks.filter_from_tasks();
+    let tasks = tasks.finish();
+    let dir = tempfile::tempdir().unwrap();
+    // With a slash at the end, as completion leaves it.
+    let release = dir.path().join("release/");
+    export_release(&release, &graph, &tasks).unwrap();
+    let again = read(&[Source::Path(release.clone())], &ImportOptions::default());
+    assert_eq!(again.tasks, tasks);
+    let types = |graph: &Graph, name: &str| {
+        let types = graph.types(graph.entity(name).unwrap()).iter();
+        types.map(|type_id| graph.type_names().name(type_id.0).to_owned()).collect::<Vec<_>>()
+    };
+    for name in ["1", "11", "111"] {
+        assert_eq!(types(&again.graph, name), types(&graph, name));
+    }
+    let options = ImportOptions { type_relations: vec!["9".into()], ..Default::default() };
+    let error = import(&[Source::Path(release)], &options, &()).unwrap_err().to_string();
+    assert!(
+        error.ends_with("--type-relation does not apply to a release directory. Leave it out"),
+        "{error}"
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn pipes_and_links_are_written_through() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("target");
+    let link = dir.path().join("link");
+    std::fs::write(&target, "old").unwrap();
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    rana_graph::write_file_atomically(&link, |out| writeln!(out, "new")).unwrap();
+    assert_eq!(std::fs::read_to_string(&target).unwrap(), "new\n");
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+
+    let pipe = dir.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).unwrap()
+    });
+    rana_graph::write_file_atomically(&pipe, |out| writeln!(out, "through")).unwrap();
+    assert_eq!(reader.join().unwrap(), "through\n");
+    assert!(!pipe.metadata().unwrap().is_file(), "the pipe is still a pipe");
+}

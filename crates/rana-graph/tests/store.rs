@@ -309,3 +309,37 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn directories_of_the_user_are_not_taken_for_arrays() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("data-raw")).unwrap();
+    let (graph, tasks) = sample();
+    let refused = Store::write(dir.path(), &graph, &tasks, Vec::new());
+    assert!(matches!(refused, Err(StoreError::Occupied { .. })));
+    let store = dir.path().join("kg");
+    write_sample(&store);
+    fs::create_dir(store.join("data-backup")).unwrap();
+    Store::write(&store, &graph.withhold(&[]), &TaskSet::default(), Vec::new()).unwrap();
+    assert!(store.join("data-backup").exists() && dir.path().join("data-raw").exists());
+}
+
+#[test]
+fn whoever_opens_while_the_store_is_replaced_sees_the_old_one_or_the_new_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let graphs = [build(&[(1, 1, 2)], Duplicates::Keep), build(&[(1, 1, 2), (2, 1, 3)], Duplicates::Keep)];
+    Store::write(dir.path(), &graphs[0], &TaskSet::default(), Vec::new()).unwrap();
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for round in 0..150 {
+                Store::write(dir.path(), &graphs[round % 2], &TaskSet::default(), Vec::new()).unwrap();
+            }
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        while !done.load(std::sync::atomic::Ordering::Relaxed) {
+            let store = Store::open(dir.path()).unwrap();
+            assert!(graphs.contains(&store.graph));
+        }
+    });
+}

@@ -16,11 +16,11 @@ use crate::terminal::{BOLD, DIM, Terminal};
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  rana episodes kg --count 3                          training episodes, support and query disjoint
-  rana episodes kg --sampling metar                   drawn with replacement, as the public code does
-  rana episodes kg --mode in-train --json             background relations are tasks too
-  rana episodes kg --split test --shots 5             the official draw: the first five facts of each task
-  rana episodes kg --split test --draw resampled      a random support, fixed by --seed and --number")]
+  rana episodes kg --count 3                      training episodes
+  rana episodes kg --sampling metar               drawn with replacement, as the public code does
+  rana episodes kg --mode in-train --json         background relations are tasks too
+  rana episodes kg --split test --shots 5         the official draw: the first five facts
+  rana episodes kg --split test --draw resampled  a random support, fixed by --seed and --number")]
 pub(crate) struct EpisodesArgs {
     /// A graph store with tasks.
     #[arg(value_name = "KG", value_hint = ValueHint::DirPath)]
@@ -71,6 +71,10 @@ pub(crate) fn run(args: &EpisodesArgs, terminal: &Terminal) -> Result<(), CliErr
         ));
     }
     let store = Store::open(&args.store)?;
+    if store.tasks.of(args.split).next().is_none() && !args.mode.uses_background_tasks() {
+        let store = args.store.display();
+        return Err(CliError::NoTasks { store: store.to_string(), split: args.split });
+    }
     let episodes = match draw {
         Draw::Random => random(args, &store)?,
         Draw::First => each_task(args, &store, |task| first_k(task, args.shots))?,
@@ -83,7 +87,7 @@ pub(crate) fn run(args: &EpisodesArgs, terminal: &Terminal) -> Result<(), CliErr
     terminal.result(&shown, |out| shown.iter().try_for_each(|episode| episode.print(out)))
 }
 
-fn random(args: &EpisodesArgs, store: &Store) -> Result<Vec<Episode>, EpisodeError> {
+fn random(args: &EpisodesArgs, store: &Store) -> Result<Vec<Episode>, CliError> {
     let config = EpisodeConfig {
         shots: args.shots,
         queries: args.queries,
@@ -105,8 +109,18 @@ fn each_task(
     args: &EpisodesArgs,
     store: &Store,
     draw: impl Fn(&rana::graph::Task<'_>) -> Result<Episode, EpisodeError>,
-) -> Result<Vec<Episode>, EpisodeError> {
-    store.tasks.of(args.split).map(|task| draw(&task)).collect()
+) -> Result<Vec<Episode>, CliError> {
+    store.tasks.of(args.split).map(|task| draw(&task).map_err(|error| named(error, &store.graph))).collect()
+}
+
+/// An error that speaks of a relation by its name.
+fn named(error: EpisodeError, graph: &Graph) -> CliError {
+    match error {
+        EpisodeError::TooFewFacts { relation, facts, shots } => {
+            CliError::TooFewFacts { relation: graph.relation_name(relation).to_owned(), facts, shots }
+        }
+        error => error.into(),
+    }
 }
 
 /// An episode with names in place of ids.

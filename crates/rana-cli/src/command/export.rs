@@ -62,6 +62,9 @@ pub(crate) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<(), CliError
         Target::Facts(format) => Some(format),
         Target::Release => None,
     };
+    if to_stdout {
+        terminal.refuse_json("the facts")?;
+    }
     let store = Store::open(&args.store)?;
     let facts = facts(&store, args.with_tasks);
     let failed = |source| CliError::Export { file: args.out.display().to_string(), source };

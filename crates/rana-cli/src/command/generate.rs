@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, ValueHint};
 use clap_complete::Shell;
+use serde::Serialize;
 
 use crate::cli::Cli;
 use crate::error::CliError;
@@ -32,15 +33,26 @@ pub(crate) struct ManArgs {
     out: PathBuf,
 }
 
-pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), CliError> {
+pub(crate) fn completions(args: &CompletionsArgs, terminal: &Terminal) -> Result<(), CliError> {
+    terminal.refuse_json("a completion script")?;
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "rana", &mut script);
     Ok(io::stdout().write_all(&script)?)
 }
 
 pub(crate) fn man(args: &ManArgs, terminal: &Terminal) -> Result<(), CliError> {
-    std::fs::create_dir_all(&args.out)?;
-    clap_mangen::generate_to(Cli::command(), &args.out)?;
-    terminal.note(&format!("wrote the manual pages to {}", args.out.display()));
-    Ok(())
+    let failed = |source| CliError::Io {
+        file: args.out.display().to_string(),
+        action: "write the manual pages",
+        source,
+    };
+    std::fs::create_dir_all(&args.out).map_err(failed)?;
+    clap_mangen::generate_to(Cli::command(), &args.out).map_err(failed)?;
+    let account = ManAccount { out: args.out.display().to_string() };
+    terminal.account(&account, |out| writeln!(out, "wrote the manual pages to {}", account.out))
+}
+
+#[derive(Serialize)]
+struct ManAccount {
+    out: String,
 }

@@ -1,5 +1,6 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Instant;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -44,7 +45,7 @@ pub(crate) struct ImportArgs {
     /// The format of the sources, instead of telling it from content and name: tsv, csv, ntriples,
     /// nquads, turtle, trig, rdfxml, parquet, nell-one.
     #[arg(long)]
-    format: Option<Format>,
+    format: Option<FormatArg>,
     /// What to do with malformed content: skip and count it, instead of stopping at the first.
     #[arg(long)]
     lenient: bool,
@@ -107,8 +108,12 @@ impl ImportArgs {
             tail: self.tail.clone(),
         });
         ImportOptions {
-            format: self.format,
-            delimited: DelimitedOptions { delimiter: self.delimiter, header: self.header, columns },
+            format: self.format.map(|format| format.format),
+            delimited: DelimitedOptions {
+                delimiter: self.delimiter.or(self.format.and_then(|format| format.delimiter)),
+                header: self.header,
+                columns,
+            },
             literals: self.literals,
             type_triples: self.type_triples,
             type_relations: self.type_relation.clone(),
@@ -161,6 +166,12 @@ fn warn(report: &ImportReport, terminal: &Terminal) {
             terminal.warn(&format!(
                 "{facts} facts held out for {part} are also in the graph, so what they measure is memory"
             ));
+        }
+    }
+    let tasks = &report.counts.tasks;
+    if tasks.values().any(|split| split.relations > 0) {
+        for (split, _) in tasks.iter().filter(|(_, split)| split.relations == 0) {
+            terminal.warn(&format!("there is no {split} task"));
         }
     }
     let without_candidates = report.tasks_without_candidates;
@@ -253,6 +264,26 @@ pub(crate) fn print_report(report: &ImportReport, out: &mut dyn Write) -> io::Re
         writeln!(out, "tasks: {}", tasks.collect::<Vec<_>>().join(", "))?;
     }
     Ok(())
+}
+
+/// A format as it is typed: `tsv` and `csv` also say what is between the columns.
+#[derive(Clone, Copy, Debug)]
+struct FormatArg {
+    format: Format,
+    delimiter: Option<u8>,
+}
+
+impl FromStr for FormatArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let delimiter = match text {
+            "tsv" => Some(b'\t'),
+            "csv" => Some(b','),
+            _ => None,
+        };
+        Ok(Self { format: text.parse()?, delimiter })
+    }
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {

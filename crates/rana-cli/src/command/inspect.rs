@@ -143,15 +143,16 @@ fn print_relations(statistics: &Statistics, shown: usize, out: &mut dyn Write) -
     }
     let rows = statistics.relation_table.iter().take(shown).map(|relation| {
         [
-            relation.label.as_ref().unwrap_or(&relation.name).clone(),
+            relation.name.clone(),
             thousands(relation.facts),
             thousands(relation.heads),
             thousands(relation.tails),
             relation.cardinality.to_string(),
             if relation.few_shot { "few-shot".to_owned() } else { String::new() },
+            relation.label.clone().unwrap_or_default(),
         ]
     });
-    writeln!(out, "\n{}", table(["relation", "#facts", "#heads", "#tails", "class", ""], rows))?;
+    writeln!(out, "\n{}", table(["relation", "#facts", "#heads", "#tails", "class", "", ""], rows))?;
     let hidden = statistics.relation_table.len().saturating_sub(shown);
     if hidden > 0 {
         writeln!(out, "  {DIM}… and {} more (--relations N shows more){DIM:#}", thousands(hidden as u64))?;

@@ -22,7 +22,7 @@ pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<(), CliError>
         Command::Episodes(args) => episodes::run(&args, terminal),
         Command::Export(args) => export::run(&args, terminal),
         Command::Synth(args) => synth::run(&args, terminal),
-        Command::Completions(args) => generate::completions(&args),
+        Command::Completions(args) => generate::completions(&args, terminal),
         Command::Man(args) => generate::man(&args, terminal),
     }
 }

@@ -36,7 +36,7 @@ pub(crate) struct SplitArgs {
     #[command(flatten)]
     few_shot: FewShotArgs,
     /// The proportions of train, dev and test tasks.
-    #[arg(long, value_name = "TRAIN:DEV:TEST", default_value = "51:5:11")]
+    #[arg(long, value_name = "TRAIN:DEV:TEST", default_value = "51:5:11", conflicts_with_all = ["train", "dev", "test"])]
     ratio: RatioArg,
     /// A relation to make a train task of, instead of dealing out by ratio. May be repeated.
     #[arg(long, value_name = "RELATION")]
@@ -105,12 +105,23 @@ impl SplitArgs {
         Ok(SplitConfig::try_from(settings)?)
     }
 
-    fn target(&self) -> PathBuf {
-        self.out.clone().unwrap_or_else(|| {
-            let mut name = self.store.file_name().map_or_else(|| OsString::from("graph"), ToOwned::to_owned);
-            name.push("-split");
-            self.store.with_file_name(name)
-        })
+    /// Where to write: as told, or beside the store; never onto it.
+    fn target(&self) -> Result<PathBuf, CliError> {
+        let store = self.store.canonicalize().unwrap_or_else(|_| self.store.clone());
+        let target = match &self.out {
+            Some(out) => out.clone(),
+            None => {
+                let mut name = store.file_name().map_or_else(|| OsString::from("graph"), ToOwned::to_owned);
+                name.push("-split");
+                store.with_file_name(name)
+            }
+        };
+        if target.canonicalize().is_ok_and(|target| target == store) {
+            return Err(CliError::Usage(
+                "--out is the graph itself, which a split must not replace".to_owned(),
+            ));
+        }
+        Ok(target)
     }
 }
 
@@ -124,16 +135,27 @@ pub(crate) fn run(args: &SplitArgs, terminal: &Terminal) -> Result<(), CliError>
             args.store.display()
         )));
     }
-    let target = args.target();
+    let target = args.target()?;
     let busy = terminal.busy("splitting");
     let outcome = split_to(&store, &config, &target)?;
     drop(busy);
+    warn(&outcome.report, terminal);
     let account =
         SplitAccount { store: target.display().to_string(), config: &config, report: &outcome.report };
     terminal.account(&account, |out| {
         print(&outcome.report, out)?;
         writeln!(out, "wrote {BOLD}{}{BOLD:#}", target.display())
     })
+}
+
+/// Says what makes a benchmark useless though it is well formed.
+fn warn(report: &SplitReport, terminal: &Terminal) {
+    if report.background_facts == 0 {
+        terminal.warn("no background fact is left: every relation became a task");
+    }
+    for split in report.splits.iter().filter(|split| split.tasks == 0) {
+        terminal.warn(&format!("there is no {} task", split.split));
+    }
 }
 
 /// Splits an opened store into a new one, which remembers the files the first was made from.

@@ -77,6 +77,7 @@ pub(crate) fn run(args: &SynthArgs, terminal: &Terminal) -> Result<(), CliError>
         done = now;
     };
     if args.out == Path::new("-") {
+        terminal.refuse_json("the facts")?;
         write_tsv(io::stdout().lock(), &config, &mut progress)?;
         return Ok(());
     }

@@ -129,6 +129,29 @@ fn split_and_episodes() {
 }
 
 #[test]
+fn split_writes_beside_the_store_and_warns_of_an_empty_split() {
+    let dir = small_graph();
+    let inside = rana(&dir.path().join("kg"), &["split", ".", "--train", "capital_of"]).output().unwrap();
+    assert!(inside.status.success(), "{}", text(&inside.stderr));
+    assert!(dir.path().join("kg-split/manifest.json").exists());
+    assert!(text(&inside.stderr).contains("warning: there is no test task"), "{}", text(&inside.stderr));
+    let (code, message) = fail(dir.path(), &["episodes", "kg-split", "--split", "train", "--draw", "first"]);
+    assert_eq!((code, message.contains("the task `capital_of` has 1 facts")), (1, true), "{message}");
+}
+
+#[test]
+fn a_format_says_what_is_between_the_columns() {
+    let dir = tempfile::tempdir().unwrap();
+    file(dir.path(), "odd.txt", "a b,r s,c d\n");
+    assert_eq!(
+        json(dir.path(), &["import", "odd.txt", "--format", "csv", "--out", "kg"])["counts"]["triples"],
+        1
+    );
+    assert_eq!(fail(dir.path(), &["import", "odd.txt", "--format", "tsv", "--out", "kg"]).0, 1);
+    assert_eq!(fail(dir.path(), &["import", "odd.txt", "--format", "docx", "--out", "kg"]).0, 2);
+}
+
+#[test]
 fn export_gives_back_what_was_imported() {
     let dir = small_graph();
     let original = std::fs::read_to_string(dir.path().join("towns.tsv")).unwrap();
@@ -184,16 +207,27 @@ fn exit_codes_tell_failure_from_misuse() {
     assert_eq!(fail(dir.path(), &["export", "kg", "--format", "nell-one", "--out", "-"]).0, 2);
     assert_eq!(fail(dir.path(), &["episodes", "kg", "--split", "test", "--mode", "in-train"]).0, 2);
     let (code, message) = fail(dir.path(), &["episodes", "kg"]);
-    assert_eq!((code, message.contains("none of the 0 tasks is large enough")), (1, true), "{message}");
+    assert_eq!(
+        (code, message.contains("kg: there is no train task. Make tasks with `rana split kg`")),
+        (1, true),
+        "{message}"
+    );
+    let (code, message) = fail(dir.path(), &["episodes", "kg", "--split", "test"]);
+    assert_eq!((code, message.contains("there is no test task")), (1, true), "{message}");
     let (code, message) = fail(dir.path(), &["split", "kg"]);
     assert_eq!((code, message.contains("none of the 2 relations has more than 50")), (1, true), "{message}");
     let (code, message) = fail(dir.path(), &["split", "kg", "--more-than", "9", "--less-than", "3"]);
-    assert_eq!((code, message.contains("more_than is 9")), (1, true), "{message}");
+    assert_eq!((code, message.contains("more_than is 9")), (2, true), "{message}");
+    assert_eq!(fail(dir.path(), &["split", "kg", "--ratio", "0:0:0"]).0, 2);
+    assert_eq!(fail(dir.path(), &["split", "kg", "--ratio", "8:1:1", "--train", "located_in"]).0, 2);
+    assert_eq!(fail(dir.path(), &["split", "kg", "--out", "./kg"]).0, 2);
+    assert_eq!(fail(dir.path(), &["completions", "bash", "--json"]).0, 2);
+    assert_eq!(fail(dir.path(), &["export", "kg", "--format", "tsv", "--out", "-", "--json"]).0, 2);
     run(dir.path(), &["quickstart", "--out", "q"]);
     let (code, message) = fail(dir.path(), &["split", "q/benchmark"]);
     assert_eq!((code, message.contains("has tasks already")), (2, true), "{message}");
     let (code, message) = fail(dir.path(), &["synth", "--out", "toy", "--triples", "10"]);
-    assert_eq!((code, message.contains("`triples`")), (1, true), "{message}");
+    assert_eq!((code, message.contains("`triples`")), (2, true), "{message}");
     let (code, message) = fail(dir.path(), &["import", "towns.tsv", "--out", "."]);
     assert_eq!((code, message.contains("is left alone")), (1, true), "{message}");
 }

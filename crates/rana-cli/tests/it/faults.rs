@@ -95,6 +95,12 @@ fn a_file_that_may_not_grow_leaves_the_old_store() {
     assert!(said.contains("could not write the file") && said.contains("untouched"), "{said}");
     assert_eq!(content(dir.path()), old);
     assert_eq!(data_directories(dir.path()), 1, "the failed attempt is cleaned up");
+
+    // A store of a later version, whose manifest says other things, is none of our business either.
+    let manifest = dir.path().join("kg/manifest.json");
+    std::fs::write(&manifest, "{\"format\": \"rana-graph\", \"version\": 2, \"arrays\": 3}").unwrap();
+    assert_eq!(bash(dir.path(), &script).status.code(), Some(1));
+    assert!(dir.path().join("kg").join(old).join("facts").exists(), "its arrays are untouched");
 }
 
 #[test]

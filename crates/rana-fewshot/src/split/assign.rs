@@ -1,6 +1,6 @@
 //! Which relations become tasks, and of which split.
 
-use rana_graph::{Fact, Graph, Lists, RelationId, Split};
+use rana_graph::{Fact, FewShotRule, Graph, Lists, RelationId, Split};
 use rand::seq::SliceRandom;
 
 use super::config::{Assignment, Ratio, RelationNames, SplitError, SplitSettings};
@@ -24,9 +24,13 @@ fn few_shot(
     settings: &SplitSettings,
 ) -> Result<Vec<RelationId>, SplitError> {
     let SplitSettings { more_than, less_than, .. } = *settings;
-    let matches = |count: usize| more_than < count && count < less_than;
-    let chosen: Vec<RelationId> =
-        graph.relations().filter(|relation| matches(facts.get(relation.number()).len())).collect();
+    let rule = FewShotRule { more_than: more_than as u64, less_than: less_than as u64 };
+    let chosen: Vec<RelationId> = graph
+        .relations()
+        .filter(|relation| rule.holds(facts.get(relation.number()).len() as u64))
+        // Their answers would stay readable in the types of the graph.
+        .filter(|relation| !graph.type_relations().contains(relation))
+        .collect();
     if chosen.is_empty() {
         return Err(SplitError::NothingFewShot { relations: graph.relation_count(), more_than, less_than });
     }
@@ -38,6 +42,9 @@ fn named(graph: &Graph, facts: &Lists<Fact>, names: &RelationNames) -> Result<Ve
         None => Err(SplitError::UnknownRelation { name: name.to_owned(), split }),
         Some(relation) if !graph.is_background(relation) || facts.get(relation.number()).is_empty() => {
             Err(SplitError::NoFacts { name: name.to_owned(), split })
+        }
+        Some(relation) if graph.type_relations().contains(&relation) => {
+            Err(SplitError::StatesTypes { name: name.to_owned(), split })
         }
         Some(relation) => Ok(relation),
     };

@@ -256,6 +256,28 @@ pub enum SplitError {
         /// Where it was named.
         split: Split,
     },
+    /// A named relation states types, which the graph would keep.
+    #[error(
+        "relation `{name}`, named for {split}, states types, and the types would give its answers away; \
+         leave it out, or import the graph without reading types from it"
+    )]
+    StatesTypes {
+        /// The relation.
+        name: String,
+        /// Where it was named.
+        split: Split,
+    },
+    /// Two named relations are the inverse of each other.
+    #[error(
+        "the named relations `{first}` and `{second}` are the inverse of each other, and each would give the \
+         other's answers away; name one of them, or keep inverses"
+    )]
+    NamedTwins {
+        /// The one named first.
+        first: String,
+        /// The other.
+        second: String,
+    },
     /// The rule matches no relation.
     #[error(
         "none of the {relations} relations has more than {more_than} and less than {less_than} facts; \

@@ -160,3 +160,43 @@ fn a_configuration_is_checked_when_it_is_read() {
     assert!(error.to_string().contains("more_than is 500"));
     assert!(serde_json::from_str::<SplitConfig>(r#"{"less_then": 500}"#).is_err());
 }
+
+#[test]
+fn relations_that_state_types_are_no_tasks() {
+    let mut builder = GraphBuilder::new(Duplicates::Remove);
+    for n in 0..8 {
+        let entity = builder.intern_entity(&format!("e{n}"));
+        builder.add_named(&format!("e{n}"), "is_a", &format!("class{}", n % 2));
+        builder.add_type(entity, &format!("class{}", n % 2));
+        builder.add_named(&format!("e{n}"), "likes", &format!("e{}", n / 2));
+    }
+    builder.add_type_relation("is_a");
+    let graph = builder.finish();
+    let settings = SplitSettings { more_than: 5, less_than: 20, ..Default::default() };
+    let outcome = split(&graph, &SplitConfig::try_from(settings).unwrap()).unwrap();
+    assert_eq!(outcome.tasks.len(), 1);
+    let is_a = outcome.graph.relation("is_a").unwrap();
+    assert_eq!(outcome.graph.type_relations(), [is_a]);
+    let names = RelationNames { test: vec!["is_a".into()], ..Default::default() };
+    let named = SplitSettings { assignment: Assignment::Names(names), ..Default::default() };
+    let refused = split(&graph, &SplitConfig::try_from(named).unwrap()).unwrap_err();
+    assert!(matches!(refused, SplitError::StatesTypes { .. }), "{refused}");
+}
+
+#[test]
+fn named_twins_are_refused() {
+    let mut builder = GraphBuilder::new(Duplicates::Remove);
+    for n in 0..8 {
+        builder.add_named(&format!("e{n}"), "parent", &format!("c{n}"));
+        builder.add_named(&format!("c{n}"), "child", &format!("e{n}"));
+        builder.add_named(&format!("e{n}"), "other", "hub");
+    }
+    let graph = builder.finish();
+    let names =
+        RelationNames { train: vec!["parent".into()], test: vec!["child".into()], ..Default::default() };
+    let settings = SplitSettings { assignment: Assignment::Names(names), ..Default::default() };
+    let refused = split(&graph, &SplitConfig::try_from(settings.clone()).unwrap()).unwrap_err();
+    assert!(refused.to_string().contains("`parent` and `child` are the inverse of each other"), "{refused}");
+    let kept = SplitSettings { keep_inverses: true, ..settings };
+    assert_eq!(split(&graph, &SplitConfig::try_from(kept).unwrap()).unwrap().tasks.len(), 2);
+}

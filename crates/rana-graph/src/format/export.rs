@@ -36,6 +36,17 @@ pub enum ExportError {
         /// The name.
         name: String,
     },
+    /// A relation's name would be taken for the inverse of another.
+    #[error(
+        "the relation {name:?} would be read as the inverse of {base:?} in a release, where inverses are named so. \
+         Rename it, or export as tsv, ntriples or parquet"
+    )]
+    InverseName {
+        /// The relation.
+        name: String,
+        /// The relation whose inverse has that name.
+        base: String,
+    },
     /// The target of a release export is not free.
     #[error("{0} exists already and is left alone. Choose another --out, or remove it first")]
     Occupied(String),
@@ -153,12 +164,24 @@ fn refuse_breaking_names(graph: &Graph) -> Result<(), ExportError> {
     }
 }
 
+fn refuse_inverse_names(graph: &Graph) -> Result<(), ExportError> {
+    let taken = graph.relations().map(|relation| graph.relation_name(relation)).find_map(|base| {
+        let inverse = release::inverse_name(base);
+        graph.relation(&inverse).filter(|&relation| graph.is_background(relation)).map(|_| (inverse, base))
+    });
+    match taken {
+        Some((name, base)) => Err(ExportError::InverseName { name, base: base.to_owned() }),
+        None => Ok(()),
+    }
+}
+
 /// Writes a graph and its tasks as a NELL-One release directory, which appears whole or not at all.
 ///
 /// # Errors
 /// If the directory exists already and is not empty, the disk refuses, or a name cannot be written.
 pub fn export_release(directory: &Path, graph: &Graph, tasks: &TaskSet) -> Result<(), ExportError> {
     refuse_breaking_names(graph)?;
+    refuse_inverse_names(graph)?;
     let is_free = match std::fs::read_dir(directory) {
         Ok(mut entries) => entries.next().is_none(),
         Err(error) => error.kind() == io::ErrorKind::NotFound,

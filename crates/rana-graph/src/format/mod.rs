@@ -80,6 +80,12 @@ impl Format {
         }
     }
 
+    /// Whether this is a syntax of RDF, which tells literals from entities.
+    #[must_use]
+    pub const fn is_rdf(self) -> bool {
+        matches!(self, Self::NTriples | Self::NQuads | Self::Turtle | Self::TriG | Self::RdfXml)
+    }
+
     /// The name in a sentence.
     #[must_use]
     pub const fn title(self) -> &'static str {
@@ -115,7 +121,9 @@ impl FromStr for Format {
             "rdf" | "rdfxml" | "xml" => Ok(Self::RdfXml),
             "parquet" => Ok(Self::Parquet),
             "nell-one" | "wiki-one" | "release" => Ok(Self::Release),
-            _ => Err(format!("`{text}` is no format; say {}", Self::ALL.map(Self::name).join(", "))),
+            _ => Err(format!(
+                "`{text}` is no format; say tsv, csv, ntriples, nquads, turtle, trig, rdfxml, parquet or nell-one"
+            )),
         }
     }
 }

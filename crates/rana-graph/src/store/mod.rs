@@ -114,6 +114,7 @@ fn arrays<'a>(graph: &'a Graph, tasks: &'a TaskSet) -> Vec<(&'static str, &'a [u
         ("relations.index", cast_slice(&graph.relations.slots)),
         ("relations.labels.text", graph.relation_labels.0.values()),
         ("relations.labels.offsets", cast_slice(&graph.relation_labels.0.offsets)),
+        ("types.relations", cast_slice(&graph.type_relations)),
         ("relations.release_rows", cast_slice(&graph.release_rows)),
         ("types.text", graph.type_names.texts.0.values()),
         ("types.offsets", cast_slice(&graph.type_names.texts.0.offsets)),

@@ -42,6 +42,7 @@ pub(super) fn open(path: &Path) -> Result<Store, StoreError> {
         relation_labels: files.texts("relations.labels")?,
         type_names: files.names("types")?,
         types: files.lists("types.lists")?,
+        type_relations: files.array("types.relations")?,
         release_rows: files.array("relations.release_rows")?,
         held_out: [files.array("held_out.valid")?, files.array("held_out.test")?],
     };
@@ -208,6 +209,7 @@ fn check_ids(files: &Files, graph: &Graph, tasks: &TaskSet) -> Result<(), StoreE
     check("relations.labels.offsets", none_or_one_each(graph.relation_labels.len(), graph.relations.len()))?;
     check("types.lists.offsets", none_or_one_each(graph.types.len(), entities as usize))?;
     check("types.lists", graph.types.values.par_iter().all(|t| t.0 < types))?;
+    check("types.relations", graph.type_relations.iter().all(|r| r.0 < background && !r.is_inverse()))?;
     check("relations.release_rows", graph.release_rows.iter().all(|r| r.0 < directed))?;
     check(
         "tasks",

@@ -8,6 +8,7 @@
 //! | `e1rel_e2.json` | head and relation, joined without a separator → known tails |
 //! | `ent2ids`, `relation2ids` | names → row numbers of released vectors; the latter with `…_inv` twins |
 //! | `text/entity2text.txt`, `text/relation2text.txt` | labels, tab-separated |
+//! | `text/entity2type.txt` | types, tab-separated, where the names do not tell them; ours |
 
 mod json;
 mod read;
@@ -27,11 +28,18 @@ const ENTITY_IDS: &str = "ent2ids";
 const RELATION_IDS: &str = "relation2ids";
 const ENTITY_TEXT: &str = "text/entity2text.txt";
 const RELATION_TEXT: &str = "text/relation2text.txt";
+/// Not part of the published layout: written where the names do not tell the types.
+const ENTITY_TYPES: &str = "text/entity2type.txt";
 /// The ending of an inverse relation's name in `relation2ids`.
 const INVERSE_SUFFIX: &str = "_inv";
 
 fn tasks_file(split: Split) -> String {
     format!("{split}_tasks.json")
+}
+
+/// The name of a relation's inverse in `relation2ids`.
+pub(super) fn inverse_name(relation: &str) -> String {
+    format!("{relation}{INVERSE_SUFFIX}")
 }
 
 /// Whether a directory is laid out like a release.
@@ -42,9 +50,15 @@ pub(crate) fn is_release(directory: &Path) -> bool {
 /// The bytes of all files of a release that are there.
 pub(crate) fn release_size(directory: &Path) -> u64 {
     let tasks = Split::ALL.map(tasks_file);
-    let files = [PATH_GRAPH, CANDIDATES, FILTER, ENTITY_IDS, RELATION_IDS, ENTITY_TEXT, RELATION_TEXT];
+    let files =
+        [PATH_GRAPH, CANDIDATES, FILTER, ENTITY_IDS, RELATION_IDS, ENTITY_TEXT, RELATION_TEXT, ENTITY_TYPES];
     let files = files.into_iter().chain(tasks.iter().map(String::as_str));
     files.filter_map(|file| directory.join(file).metadata().ok()).map(|file| file.len()).sum()
+}
+
+/// The type a name gives where names give types: NELL's, or else `num` (numbers, scores).
+fn type_by_name(name: &str) -> &str {
+    type_in_name(name).unwrap_or("num")
 }
 
 /// The type in a NELL name `concept:TYPE:name`, by which the published candidates were made.

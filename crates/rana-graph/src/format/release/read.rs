@@ -5,8 +5,8 @@ use serde::de::IgnoredAny;
 
 use super::json::{Text, for_each_entry};
 use super::{
-    CANDIDATES, ENTITY_IDS, ENTITY_TEXT, FILTER, INVERSE_SUFFIX, PATH_GRAPH, RELATION_IDS, RELATION_TEXT,
-    tasks_file, type_in_name,
+    CANDIDATES, ENTITY_IDS, ENTITY_TEXT, ENTITY_TYPES, FILTER, INVERSE_SUFFIX, PATH_GRAPH, RELATION_IDS,
+    RELATION_TEXT, tasks_file, type_by_name, type_in_name,
 };
 use crate::batch::{Batch, BatchSender, Kind, Named, Stopped, pipeline};
 use crate::format::{
@@ -45,7 +45,9 @@ pub(crate) fn read_release(
     let facts_read = read_path_graph(&mut files, &mut builder, vocabulary, skipped)?;
     read_labels(&mut files, ENTITY_TEXT, &mut builder, skipped)?;
     read_labels(&mut files, RELATION_TEXT, &mut builder, skipped)?;
-    add_types_in_names(&mut builder);
+    if !read_types(&mut files, &mut builder, skipped)? {
+        add_types_in_names(&mut builder);
+    }
 
     let task_files = read_task_files(&mut files)?;
     let candidates = files.json(CANDIDATES)?;
@@ -275,20 +277,47 @@ fn read_labels(
     builder: &mut GraphBuilder,
     skipped: &mut Skipped,
 ) -> Result<(), FormatError> {
-    let Some(json) = files.json(file)? else { return Ok(()) };
+    read_pairs(files, file, skipped, |name, label| {
+        builder.add_label(name, label, LabelRank::Untagged);
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// Reads the types of entities, if they are listed.
+fn read_types(
+    files: &mut Files<'_>,
+    builder: &mut GraphBuilder,
+    skipped: &mut Skipped,
+) -> Result<bool, FormatError> {
+    read_pairs(files, ENTITY_TYPES, skipped, |name, type_name| {
+        let entity = builder.entity(name).ok_or_else(|| format!("the graph has no entity `{name}`"))?;
+        builder.add_type(entity, type_name);
+        Ok(())
+    })
+}
+
+/// Reads lines of two names with a tab between them; `false` if the file is not there.
+fn read_pairs(
+    files: &mut Files<'_>,
+    file: &str,
+    skipped: &mut Skipped,
+    mut each: impl FnMut(&str, &str) -> Result<(), String>,
+) -> Result<bool, FormatError> {
+    let Some(json) = files.json(file)? else { return Ok(false) };
     for (at, line) in json.bytes.split(|&byte| byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty())
     {
-        let text =
+        let pair =
             std::str::from_utf8(line).ok().and_then(|line| line.trim_end_matches('\r').split_once('\t'));
-        match text {
-            Some((name, label)) => builder.add_label(name, label, LabelRank::Untagged),
-            None => skipped.take(FormatError::malformed(
-                Place::at(&json.name, at as u64 + 1, 1),
-                "expected a name, a tab and a label in UTF-8",
-            ))?,
+        let taken = match pair {
+            Some((first, second)) => each(first, second),
+            None => Err("expected two names in UTF-8 with a tab between them".to_owned()),
+        };
+        if let Err(problem) = taken {
+            skipped.take(FormatError::malformed(Place::at(&json.name, at as u64 + 1, 1), problem))?;
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// NELL names carry their type; by the published rule, names without one (numbers, scores) share
@@ -296,7 +325,7 @@ fn read_labels(
 fn add_types_in_names(builder: &mut GraphBuilder) {
     let mut entities = (0..builder.entity_count() as u32).map(EntityId);
     if entities.any(|entity| type_in_name(builder.entity_name(entity)).is_some()) {
-        builder.add_types_by_name(|name| type_in_name(name).unwrap_or("num"));
+        builder.add_types_by_name(type_by_name);
     }
 }
 
@@ -418,29 +447,31 @@ fn read_filter(
     skipped: &mut Skipped,
 ) -> Result<(), FormatError> {
     let keys = FilterKeys::new(graph);
+    let facts = tasks.facts();
     for_each_entry(&file.name, &file.bytes, |key, tails: Vec<Text<'_>>| {
-        let (head, relation) = match keys.split(graph, key)[..] {
-            [question] => question,
-            [] => {
-                return skipped.take(FormatError::malformed(
-                    Place::file(&file.name),
-                    format!("the key `{key}` is no entity followed by a task relation"),
-                ));
-            }
-            _ => {
-                return skipped.take(FormatError::malformed(
-                    Place::file(&file.name),
-                    format!("the key `{key}` can be read as more than one entity and relation"),
-                ));
-            }
-        };
+        let mut malformed =
+            |problem: String| skipped.take(FormatError::malformed(Place::file(&file.name), problem));
+        let readings = keys.split(graph, key);
+        if readings.is_empty() {
+            return malformed(format!("the key `{key}` is no entity followed by a task relation"));
+        }
         for tail in &tails {
-            match graph.entity(&tail.0) {
-                Some(tail) => tasks.add_known(head, relation, tail),
-                None => skipped.take(FormatError::malformed(
-                    Place::file(&file.name),
-                    format!("the key `{key}` lists `{}`, which the graph does not have", tail.0),
-                ))?,
+            let Some(tail) = graph.entity(&tail.0) else {
+                malformed(format!("the key `{key}` lists `{}`, which the graph does not have", tail.0))?;
+                continue;
+            };
+            // Of several readings of a key, those hold that a task has as a fact.
+            let is_fact =
+                |&&(head, relation): &&(EntityId, RelationId)| facts.contains(&Fact { head, relation, tail });
+            let meant: Vec<_> =
+                readings.iter().filter(|reading| readings.len() == 1 || is_fact(reading)).collect();
+            if meant.is_empty() {
+                malformed(format!(
+                    "the key `{key}` can be read as more than one entity and relation, and no task tells which"
+                ))?;
+            }
+            for &&(head, relation) in &meant {
+                tasks.add_known(head, relation, tail);
             }
         }
         Ok(())

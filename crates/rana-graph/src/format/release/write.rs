@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -7,8 +8,8 @@ use serde::ser::SerializeMap;
 
 use super::json::ReleaseFormatter;
 use super::{
-    CANDIDATES, ENTITY_IDS, ENTITY_TEXT, FILTER, INVERSE_SUFFIX, PATH_GRAPH, RELATION_IDS, RELATION_TEXT,
-    tasks_file,
+    CANDIDATES, ENTITY_IDS, ENTITY_TEXT, ENTITY_TYPES, FILTER, PATH_GRAPH, RELATION_IDS, RELATION_TEXT,
+    inverse_name, tasks_file, type_by_name,
 };
 use crate::graph::Graph;
 use crate::id::RelationId;
@@ -53,14 +54,42 @@ pub(in crate::format) fn write_release(directory: &Path, graph: &Graph, tasks: &
         })
     })?;
     write_object(&directory.join(FILTER), |map| {
-        tasks.filter().try_for_each(|(question, tails)| {
-            let key =
-                format!("{}{}", graph.entity_name(question.head), graph.relation_name(question.relation));
-            let names: Vec<&str> = tails.iter().map(|&entity| graph.entity_name(entity)).collect();
-            map.serialize_entry(&key, &names)
-        })
+        filter_keys(graph, tasks).iter().try_for_each(|(key, names)| map.serialize_entry(key, names))
     })?;
+    write_types(directory, graph)?;
     write_labels(directory, graph)
+}
+
+/// The filter under its joined keys; questions that share a key share an entry.
+fn filter_keys<'g>(graph: &'g Graph, tasks: &TaskSet) -> Vec<(String, Vec<&'g str>)> {
+    let mut entries: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (question, tails) in tasks.filter() {
+        let key = format!("{}{}", graph.entity_name(question.head), graph.relation_name(question.relation));
+        let place = *places.entry(key.clone()).or_insert(entries.len());
+        if place == entries.len() {
+            entries.push((key, Vec::new()));
+        }
+        entries[place].1.extend(tails.iter().map(|&entity| graph.entity_name(entity)));
+    }
+    entries
+}
+
+/// Lists the types, unless the reader will find them in the names.
+fn write_types(directory: &Path, graph: &Graph) -> io::Result<()> {
+    let types = |entity| graph.types(entity).iter().map(|type_id| graph.type_names().name(type_id.0));
+    let told_by_name = |entity| types(entity).eq([type_by_name(graph.entity_name(entity))]);
+    if !graph.has_types() || graph.entities().all(told_by_name) {
+        return Ok(());
+    }
+    let path = directory.join(ENTITY_TYPES);
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    write_lines(&path, |out| {
+        graph.entities().try_for_each(|entity| {
+            types(entity)
+                .try_for_each(|type_name| writeln!(out, "{}\t{type_name}", graph.entity_name(entity)))
+        })
+    })
 }
 
 /// The rows of `relation2ids`: as they came, or each relation followed by its inverse.
@@ -72,8 +101,8 @@ fn relation_rows(graph: &Graph) -> Vec<RelationId> {
 }
 
 fn row_name(graph: &Graph, relation: RelationId) -> String {
-    let suffix = if relation.is_inverse() { INVERSE_SUFFIX } else { "" };
-    format!("{}{suffix}", graph.relation_name(relation))
+    let name = graph.relation_name(relation);
+    if relation.is_inverse() { inverse_name(name) } else { name.to_owned() }
 }
 
 fn write_labels(directory: &Path, graph: &Graph) -> io::Result<()> {

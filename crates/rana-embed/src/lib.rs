@@ -1,0 +1,3 @@
+//! Embeddings of knowledge graphs: tables of vectors, their files, and how well they predict links.
+
+pub mod link_prediction;

@@ -9,6 +9,9 @@ use rana_embed::format::{TableFormat, VectorFiles, export_vectors, import_vector
 use rana_embed::{EmbeddingMetadata, EmbeddingSet, RelationRows, Table, TableError};
 use rana_graph::{Duplicates, Graph, GraphBuilder, RelationId};
 
+#[path = "../../../tests/datasets.rs"]
+mod datasets;
+
 fn graph() -> Graph {
     let mut builder = GraphBuilder::new(Duplicates::Remove);
     builder.add_named("paris", "capital_of", "france");
@@ -423,5 +426,25 @@ fn every_altered_or_missing_byte_of_an_embedding_set_is_seen() {
             assert!(replace(&content[..at]).is_err(), "cut at byte {at} of {}", path.display());
         }
         assert_eq!(replace(&content).unwrap(), sound);
+    }
+}
+
+#[test]
+fn nell_one_vectors_go_out_in_released_order_and_come_back() {
+    let Some(path) = datasets::dataset("NELL-One") else { return };
+    let source = rana_graph::format::Source::Path(path);
+    let graph = rana_graph::import(&[source], &rana_graph::ImportOptions::default(), &()).unwrap().graph;
+    let (entities, relations) = (table(graph.entity_count(), 3), table(2 * graph.relation_count(), 3));
+    let dir = tempfile::tempdir().unwrap();
+    for format in TableFormat::ALL {
+        let files = files(dir.path(), format);
+        export_vectors(&files, &graph, &entities, &relations).unwrap();
+        let back = import_vectors(&files, &graph).unwrap();
+        assert_eq!((&back.entities, &back.relations), (&entities, &relations));
+        // Row 1 of `relation2ids` is the inverse of a relation that comes later.
+        let released = read_table(&files.relations, format, "relations").unwrap();
+        let row = graph.release_rows().unwrap()[1];
+        assert!(row.is_inverse() && row.index() != 1);
+        assert_eq!(released.row(1), relations.row(row.index()));
     }
 }

@@ -49,7 +49,18 @@ fn write_and_rename<E: From<io::Error>>(
     write(&mut out)?;
     out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
     fs::rename(temporary, path)?;
+    sync_directory(parent(path))?;
     Ok(())
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Makes sure that the names in a directory outlive a power failure.
+pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
+    // Windows cannot open directories as files and needs no such sync.
+    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }
 
 /// A name for something unfinished, beside the place it is meant for.

@@ -227,6 +227,23 @@ impl Graph {
         Lists::group(self.background_relations, self.facts.iter().map(|fact| (fact.relation.number(), *fact)))
     }
 
+    /// A hash of what vectors are learned from: the names in the order of their ids, and the facts.
+    ///
+    /// Labels, types, tasks and held-out facts do not count. Vectors carry this number, so that
+    /// those of another graph are not taken for this one's.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+        for names in [&self.entities, &self.relations] {
+            hasher.update(&(names.len() as u64).to_le_bytes());
+            hasher.update(bytemuck::cast_slice(&names.texts.offsets));
+            hasher.update(&names.texts.bytes);
+        }
+        hasher.update(&(self.background_relations as u64).to_le_bytes());
+        hasher.update(bytemuck::cast_slice(&self.facts));
+        hasher.digest()
+    }
+
     /// The row order of the `relation2ids` file the graph came with, if it came with one.
     ///
     /// Released vector files such as `relation2vec.TransE` are in this order.

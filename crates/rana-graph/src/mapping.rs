@@ -20,8 +20,8 @@ impl Mapping {
         if file.metadata()?.len() == 0 {
             return Ok(Self(None));
         }
-        // SAFETY: a mapping is sound while nobody changes the file underneath. Array files of a
-        // store are written once under a fresh directory name, synced, and never opened for
+        // SAFETY: a mapping is sound while nobody changes the file underneath, which whoever maps a
+        // file through `Array::map_file` is told. Array files of a store are written once under a fresh directory name, synced, and never opened for
         // writing again: replacing a store writes new files and only unlinks the old ones, which
         // leaves existing mappings intact.
         let mapping = unsafe { Mmap::map(&file)? };

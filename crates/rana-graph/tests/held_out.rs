@@ -162,3 +162,30 @@ fn fb15k_237_has_its_published_counts() {
     Store::write(dir.path(), &fb.graph, &TaskSet::default(), fb.inputs).unwrap();
     assert_eq!(Store::open(dir.path()).unwrap().graph, fb.graph);
 }
+
+#[test]
+fn a_fingerprint_is_of_names_and_facts_alone() {
+    let graph = |facts: &[[&str; 3]], held_out: &[[&str; 3]]| {
+        let mut builder = GraphBuilder::new(Duplicates::Remove);
+        builder.add_batch(facts);
+        for [head, relation, tail] in held_out {
+            builder.add_held_out_named(HeldOut::Test, head, relation, tail);
+        }
+        builder.finish()
+    };
+    let facts = [["a", "r", "b"], ["b", "r", "a"]];
+    let fingerprint = graph(&facts, &[]).fingerprint();
+    assert_eq!(graph(&facts, &[["a", "r", "a"]]).fingerprint(), fingerprint);
+    for (facts, held_out) in [
+        (vec![facts[0]], vec![]),
+        (vec![facts[1], facts[0]], vec![]),
+        (facts.to_vec(), vec![["c", "r", "a"]]),
+        (facts.to_vec(), vec![["a", "s", "a"]]),
+        (vec![["a", "rb", "b"], ["b", "rb", "a"]], vec![]),
+    ] {
+        assert_ne!(graph(&facts, &held_out).fingerprint(), fingerprint);
+    }
+    let dir = tempfile::tempdir().unwrap();
+    Store::write(dir.path(), &graph(&facts, &[]), &TaskSet::default(), Vec::new()).unwrap();
+    assert_eq!(Store::open(dir.path()).unwrap().graph.fingerprint(), fingerprint);
+}

@@ -10,6 +10,7 @@ use super::{
     Counts, DATA_PREFIX, FORMAT, FileRecord, Input, LOCK, MANIFEST, Manifest, STORE_VERSION, Store,
     StoreError, arrays, is_data_name,
 };
+use crate::atomic;
 use crate::graph::Graph;
 use crate::tasks::TaskSet;
 
@@ -122,12 +123,7 @@ fn write_synced(target: &Path, bytes: &[u8]) -> Result<(), StoreError> {
 }
 
 fn sync_directory(path: &Path) -> Result<(), StoreError> {
-    // Windows cannot open directories as files and needs no such sync.
-    if cfg!(unix) {
-        let directory = File::open(path).map_err(StoreError::io(path, "open the directory"))?;
-        directory.sync_all().map_err(StoreError::io(path, "write the directory to disk"))?;
-    }
-    Ok(())
+    atomic::sync_directory(path).map_err(StoreError::io(path, "write the directory to disk"))
 }
 
 /// Removes the arrays of the store before, and what killed writers left; failing to is no error.

@@ -1,0 +1,370 @@
+//! [`EmbeddingSet`]: the vectors of a graph, kept in a directory.
+//!
+//! ```text
+//! VECTORS/
+//!   manifest.json                  what is here: version, shapes, checksums, how it was made
+//!   vectors-<hash>.safetensors     the tensors `entities` and `relations`, written once
+//! ```
+//!
+//! One file for both tables, named after its content: the manifest, replaced by one atomic rename,
+//! then always speaks of tables that belong together.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::path::Path;
+
+use rana_graph::{Array, Graph, RelationId, write_file_atomically};
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use crate::format::safetensors;
+use crate::table::Table;
+use crate::table_error::TableError;
+
+/// The version of the layout this program writes, and the only one it reads.
+pub const EMBEDDING_VERSION: u32 = 1;
+
+/// The names of the two tables.
+pub(crate) const ENTITIES: &str = "entities";
+pub(crate) const RELATIONS: &str = "relations";
+
+const FORMAT: &str = "rana-embedding";
+const MANIFEST: &str = "manifest.json";
+const LOCK: &str = ".lock";
+const DATA_PREFIX: &str = "vectors-";
+const DATA_ENDING: &str = ".safetensors";
+
+/// The vectors of a graph and how they were made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EmbeddingSet {
+    /// One row per entity, in the order of ids.
+    pub entities: Table,
+    /// One row per relation, or per relation and inverse, in the order of ids.
+    pub relations: Table,
+    /// How they were made.
+    pub metadata: EmbeddingMetadata,
+}
+
+/// How vectors were made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EmbeddingMetadata {
+    /// The model, such as `transe`.
+    pub model: String,
+    /// Its whole configuration as TOML; empty for vectors from elsewhere.
+    pub config: String,
+    /// How rows were updated: deterministic or lock-free.
+    pub update_mode: String,
+    /// The seed.
+    pub seed: u64,
+    /// The [fingerprint](Graph::fingerprint) of the graph they belong to.
+    #[serde(with = "hex")]
+    pub graph: u64,
+    /// Which relations have rows.
+    pub relation_rows: RelationRows,
+    /// What was measured, by name.
+    pub metrics: BTreeMap<String, f64>,
+}
+
+/// Which relations have a row in a relation table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RelationRows {
+    /// Each relation: its row is its [number](RelationId::number).
+    #[default]
+    Forward,
+    /// Each relation and its inverse: its row is its [directed id](RelationId::index).
+    Directed,
+}
+
+impl RelationRows {
+    /// What so many rows are for a graph, if they are right.
+    #[must_use]
+    pub fn of(graph: &Graph, rows: usize) -> Option<Self> {
+        let relations = graph.relation_count();
+        match rows {
+            _ if rows == relations => Some(Self::Forward),
+            _ if rows == 2 * relations => Some(Self::Directed),
+            _ => None,
+        }
+    }
+
+    /// The relations in the order of their rows.
+    pub(crate) fn relations(self, graph: &Graph) -> impl Iterator<Item = RelationId> + use<> {
+        let backwards = self == Self::Directed;
+        graph.relations().flat_map(move |relation| {
+            std::iter::once(relation).chain(backwards.then_some(relation.inverse()))
+        })
+    }
+
+    pub(crate) fn expected(graph: &Graph) -> String {
+        let relations = graph.relation_count();
+        format!("{relations} relations, {} with inverses", 2 * relations)
+    }
+
+    /// Checks that two tables have the rows that a graph needs.
+    pub(crate) fn check(graph: &Graph, entities: &Table, relations: &Table) -> Result<Self, TableError> {
+        if entities.rows() != graph.entity_count() {
+            return Err(TableError::Rows {
+                table: ENTITIES.to_owned(),
+                found: entities.rows(),
+                expected: format!("{} entities", graph.entity_count()),
+            });
+        }
+        Self::of(graph, relations.rows()).ok_or_else(|| TableError::Rows {
+            table: RELATIONS.to_owned(),
+            found: relations.rows(),
+            expected: Self::expected(graph),
+        })
+    }
+}
+
+impl EmbeddingSet {
+    /// The vectors of a graph; `metadata` is completed with what the graph and the tables say.
+    ///
+    /// # Errors
+    /// If a table has another number of rows than the graph needs, or a value is not finite.
+    pub fn new(
+        graph: &Graph,
+        entities: Table,
+        relations: Table,
+        metadata: EmbeddingMetadata,
+    ) -> Result<Self, TableError> {
+        let relation_rows = RelationRows::check(graph, &entities, &relations)?;
+        entities.check_finite(ENTITIES)?;
+        relations.check_finite(RELATIONS)?;
+        let metadata = EmbeddingMetadata { graph: graph.fingerprint(), relation_rows, ..metadata };
+        Ok(Self { entities, relations, metadata })
+    }
+
+    /// Opens the vectors at `path`, memory-mapped, verifies their checksums, and checks that they
+    /// belong to `graph`.
+    ///
+    /// # Errors
+    /// If there are none, they have another version, were cut short or altered, or belong to
+    /// another graph.
+    pub fn open(path: impl AsRef<Path>, graph: &Graph) -> Result<Self, TableError> {
+        let path = path.as_ref();
+        let manifest = read_manifest(path)?;
+        let expected = graph.fingerprint();
+        if manifest.metadata.graph != expected {
+            return Err(TableError::OtherGraph {
+                path: path.to_owned(),
+                expected,
+                found: manifest.metadata.graph,
+            });
+        }
+        let file = path.join(&manifest.file);
+        let bytes = Array::map_file(&file).map_err(TableError::io(&file, "open the file"))?;
+        if bytes.len() as u64 != manifest.bytes {
+            return Err(TableError::Size { file, expected: manifest.bytes, found: bytes.len() as u64 });
+        }
+        let table = |name: &str| {
+            let table = safetensors::read(&file, &bytes, name)?;
+            if manifest.tables.get(name) == Some(&TableRecord::of(&table)) {
+                Ok(table)
+            } else {
+                Err(TableError::Altered {
+                    file: file.clone(),
+                    what: format!("checksum mismatch in `{name}`"),
+                })
+            }
+        };
+        let (entities, relations) = rayon::join(|| table(ENTITIES), || table(RELATIONS));
+        let (entities, relations) = (entities?, relations?);
+        RelationRows::check(graph, &entities, &relations)?;
+        Ok(Self { entities, relations, metadata: manifest.metadata })
+    }
+
+    /// How the vectors at `path` were made, without opening them.
+    ///
+    /// # Errors
+    /// If there is no embedding set, or it has another version.
+    pub fn read_metadata(path: impl AsRef<Path>) -> Result<EmbeddingMetadata, TableError> {
+        Ok(read_manifest(path.as_ref())?.metadata)
+    }
+
+    /// Writes the vectors to `path`, atomically replacing those that may be there.
+    ///
+    /// # Errors
+    /// If the directory holds something else, another process writes it, or the disk refuses;
+    /// vectors that were there before then stay as they were.
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<(), TableError> {
+        let path = path.as_ref();
+        fs::create_dir_all(path).map_err(TableError::io(path, "create the directory"))?;
+        refuse_foreign_directory(path)?;
+        let lock = File::create(path.join(LOCK)).map_err(TableError::io(path, "create the lock file"))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(TableError::Locked { path: path.to_owned() }),
+            Err(TryLockError::Error(source)) => {
+                return Err(TableError::io(path, "lock the directory")(source));
+            }
+        }
+        let manifest = self.write_files(path);
+        let current = match &manifest {
+            Ok(manifest) => Some(manifest.file.clone()),
+            Err(_) => read_manifest(path).ok().map(|manifest| manifest.file),
+        };
+        remove_leftovers(path, current.as_deref());
+        manifest.map(drop)
+    }
+
+    fn write_files(&self, path: &Path) -> Result<Manifest, TableError> {
+        if let Some((name, &value)) = self.metadata.metrics.iter().find(|(_, value)| !value.is_finite()) {
+            return Err(TableError::Metric { name: name.clone(), value });
+        }
+        let tables = [(ENTITIES, &self.entities), (RELATIONS, &self.relations)];
+        let records: BTreeMap<String, TableRecord> =
+            tables.iter().map(|(name, table)| ((*name).to_owned(), TableRecord::of(table))).collect();
+        let file = path.join(data_name(&records));
+        write_file_atomically(&file, |out| safetensors::write(out, &tables))
+            .map_err(TableError::io(&file, "write the file"))?;
+        let mut manifest = Manifest {
+            format: FORMAT.to_owned(),
+            version: EMBEDDING_VERSION,
+            written_by: concat!("rana ", env!("CARGO_PKG_VERSION")).to_owned(),
+            metadata: self.metadata.clone(),
+            bytes: fs::metadata(&file).map_err(TableError::io(&file, "look at the file"))?.len(),
+            file: data_name(&records),
+            tables: records,
+            checksum: String::new(),
+        };
+        manifest.checksum = manifest.expected_checksum();
+        let target = path.join(MANIFEST);
+        write_file_atomically(&target, |out| {
+            serde_json::to_writer_pretty(out, &manifest).map_err(Into::into)
+        })
+        .map_err(TableError::io(&target, "write the file"))?;
+        Ok(manifest)
+    }
+}
+
+/// The self-description of an embedding set: `manifest.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Manifest {
+    format: String,
+    version: u32,
+    written_by: String,
+    metadata: EmbeddingMetadata,
+    /// The file, beside the manifest, that holds the tables.
+    file: String,
+    /// Its size.
+    bytes: u64,
+    tables: BTreeMap<String, TableRecord>,
+    /// xxh3 of this manifest with an empty string in this place.
+    checksum: String,
+}
+
+impl Manifest {
+    fn expected_checksum(&self) -> String {
+        let blank = Self { checksum: String::new(), ..self.clone() };
+        // A struct of strings and numbers always serialises.
+        let text = serde_json::to_vec(&blank).unwrap_or_default();
+        format!("{:016x}", xxh3_64(&text))
+    }
+}
+
+/// What the manifest knows of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct TableRecord {
+    rows: usize,
+    dim: usize,
+    /// The xxh3 of its values.
+    #[serde(with = "hex")]
+    xxh3: u64,
+}
+
+impl TableRecord {
+    fn of(table: &Table) -> Self {
+        let xxh3 = xxh3_64(bytemuck::cast_slice(table.values()));
+        Self { rows: table.rows(), dim: table.dim(), xxh3 }
+    }
+}
+
+fn data_name(tables: &BTreeMap<String, TableRecord>) -> String {
+    let mut hasher = Xxh3::new();
+    for record in tables.values() {
+        for number in [record.rows as u64, record.dim as u64, record.xxh3] {
+            hasher.update(&number.to_le_bytes());
+        }
+    }
+    format!("{DATA_PREFIX}{:016x}{DATA_ENDING}", hasher.digest())
+}
+
+fn read_manifest(path: &Path) -> Result<Manifest, TableError> {
+    let file = path.join(MANIFEST);
+    let missing = || TableError::Missing { path: path.to_owned() };
+    let text = fs::read(&file).map_err(|_| missing())?;
+    let damaged = |what: String| TableError::Altered { file: file.clone(), what };
+    // The version is read on its own first: a later manifest may have any other shape.
+    let value: serde_json::Value =
+        serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+    if value.get("format").and_then(|format| format.as_str()) != Some(FORMAT) {
+        return Err(missing());
+    }
+    match value.get("version").and_then(serde_json::Value::as_u64) {
+        Some(version) if version == u64::from(EMBEDDING_VERSION) => {}
+        Some(found) => return Err(TableError::Version { file, found, supported: EMBEDDING_VERSION }),
+        None => return Err(damaged("it states no version".to_owned())),
+    }
+    let manifest: Manifest = serde_json::from_value(value).map_err(|error| damaged(error.to_string()))?;
+    if manifest.checksum != manifest.expected_checksum() {
+        return Err(damaged("its checksum does not match".to_owned()));
+    }
+    if manifest.file != data_name(&manifest.tables) {
+        return Err(damaged("it names another file than its tables are in".to_owned()));
+    }
+    Ok(manifest)
+}
+
+/// Whether `path` has a manifest of ours, sound or not.
+fn is_embedding_set(path: &Path) -> bool {
+    fs::read_to_string(path.join(MANIFEST)).is_ok_and(|text| text.contains(FORMAT))
+}
+
+/// Only an empty directory or an embedding set may be written to; a user's own files never.
+fn refuse_foreign_directory(path: &Path) -> Result<(), TableError> {
+    if is_embedding_set(path) {
+        return Ok(());
+    }
+    for name in names_in(path).map_err(TableError::io(path, "list the directory"))? {
+        if name != LOCK && !is_ours(&name) {
+            return Err(TableError::Occupied { path: path.to_owned() });
+        }
+    }
+    Ok(())
+}
+
+/// Removes vectors and temporary files that no manifest names; failing to is no error.
+fn remove_leftovers(path: &Path, current: Option<&str>) {
+    for name in names_in(path).unwrap_or_default() {
+        if is_ours(&name) && Some(&*name) != current {
+            let _ = fs::remove_file(path.join(name));
+        }
+    }
+}
+
+/// Whether a file is one that we write beside the manifest, finished or not.
+fn is_ours(name: &str) -> bool {
+    let is_data = name.starts_with(DATA_PREFIX) && name.contains(DATA_ENDING);
+    is_data || (name.starts_with(MANIFEST) && name.ends_with(".new"))
+}
+
+fn names_in(path: &Path) -> std::io::Result<Vec<String>> {
+    fs::read_dir(path)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+}
+
+mod hex {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    // serde's `with` hands over a reference.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    pub(super) fn serialize<S: Serializer>(value: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&format!("{value:016x}"))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        u64::from_str_radix(&text, 16).map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,120 @@
+//! Files of vectors: how they are told apart, read and written, and fitted to a graph.
+
+mod npy;
+pub(crate) mod safetensors;
+mod text;
+mod vectors;
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::table::Table;
+use crate::table_error::TableError;
+
+pub use vectors::{ImportedVectors, VectorFiles, export_vectors, import_vectors};
+
+/// A format of files that hold a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TableFormat {
+    /// Safetensors: one two-dimensional tensor.
+    Safetensors,
+    /// NumPy: one two-dimensional array.
+    Npy,
+    /// Text as in `entity2vec.TransE`: one row per line, white space between values.
+    Text,
+}
+
+impl TableFormat {
+    /// All formats.
+    pub const ALL: [Self; 3] = [Self::Safetensors, Self::Npy, Self::Text];
+
+    /// `safetensors`, `npy` or `text`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Safetensors => "safetensors",
+            Self::Npy => "npy",
+            Self::Text => "text",
+        }
+    }
+
+    /// The format that the ending of a file tells.
+    ///
+    /// # Errors
+    /// If it tells none.
+    pub fn of(path: &Path) -> Result<Self, TableError> {
+        let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        match ending.as_str() {
+            "safetensors" => Ok(Self::Safetensors),
+            "npy" => Ok(Self::Npy),
+            // The releases name text files after the model.
+            "transe" | "transh" | "transr" | "transd" | "distmult" | "complex" | "rescal" | "vec" | "txt"
+            | "tsv" | "bern" | "unif" => Ok(Self::Text),
+            _ => Err(TableError::UnknownFormat { file: path.to_owned() }),
+        }
+    }
+}
+
+impl fmt::Display for TableFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for TableFormat {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|format| format.name() == text)
+            .ok_or_else(|| format!("`{text}` is no table format; say safetensors, npy or text"))
+    }
+}
+
+/// Reads the table in a file. In a safetensors file of several tensors, `name` says which.
+///
+/// # Errors
+/// If the file cannot be read, is malformed or cut short, holds values of another type, or a value
+/// is not finite.
+pub fn read_table(path: &Path, format: TableFormat, name: &str) -> Result<Table, TableError> {
+    let bytes = std::fs::read(path).map_err(TableError::io(path, "read the file"))?;
+    let table = match format {
+        TableFormat::Safetensors => safetensors::read(path, &bytes.into(), name),
+        TableFormat::Npy => npy::read(path, &bytes),
+        TableFormat::Text => text::read(path, &bytes),
+    }?;
+    table.check_finite(&path.display().to_string())?;
+    Ok(table)
+}
+
+/// Writes a table to a file, which appears whole or not at all. `name` is the tensor's name in a
+/// safetensors file.
+///
+/// # Errors
+/// If the disk refuses.
+pub fn write_table(path: &Path, format: TableFormat, name: &str, table: &Table) -> Result<(), TableError> {
+    let written = rana_graph::write_file_atomically(path, |out| match format {
+        TableFormat::Safetensors => safetensors::write(out, &[(name, table)]),
+        TableFormat::Npy => npy::write(out, table),
+        TableFormat::Text => text::write(out, table),
+    });
+    written.map_err(TableError::io(path, "write the file"))
+}
+
+/// Little-endian floats of 32 or 64 bits as 32-bit floats, if there are as many as promised.
+fn floats(path: &Path, bytes: &[u8], size: usize, count: Option<usize>) -> Result<Vec<f32>, TableError> {
+    let expected = count.and_then(|count| count.checked_mul(size));
+    if expected != Some(bytes.len()) {
+        let expected = expected.map_or(u64::MAX, |bytes| bytes as u64);
+        return Err(TableError::Size { file: path.to_owned(), expected, found: bytes.len() as u64 });
+    }
+    Ok(match size {
+        8 => bytes.chunks_exact(8).map(|value| bytemuck::pod_read_unaligned::<f64>(value) as f32).collect(),
+        _ => bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect(),
+    })
+}

@@ -1,0 +1,129 @@
+//! Vectors of outside files fitted to a graph, and vectors of a graph written out.
+
+use std::path::{Path, PathBuf};
+
+use rana_graph::{Graph, RelationId};
+
+use super::{TableFormat, read_table, write_table};
+use crate::embedding_set::{ENTITIES, RELATIONS, RelationRows};
+use crate::table::{Norms, Table};
+use crate::table_error::TableError;
+
+/// The files that hold the vectors of a graph; formats are told from the endings if not given.
+#[derive(Clone, Debug)]
+pub struct VectorFiles {
+    /// One row per entity, in the order of ids.
+    pub entities: PathBuf,
+    /// One row per relation, or one per relation and one per inverse: in the order of the graph's
+    /// `relation2ids` if it came with one, else in the order of ids (each inverse after its
+    /// relation).
+    pub relations: PathBuf,
+    /// The format of both.
+    pub format: Option<TableFormat>,
+}
+
+/// Vectors that fit a graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImportedVectors {
+    /// One row per entity, in the order of ids.
+    pub entities: Table,
+    /// One row per relation, in the order of ids.
+    pub relations: Table,
+    /// Whether inverses have rows of their own.
+    pub relation_rows: RelationRows,
+    /// The norms of the entities' rows.
+    pub entity_norms: Option<Norms>,
+    /// The norms of the relations' rows.
+    pub relation_norms: Option<Norms>,
+}
+
+/// Reads the vectors of a graph.
+///
+/// # Errors
+/// If a file is bad in itself, or has another number of rows than the graph needs.
+pub fn import_vectors(files: &VectorFiles, graph: &Graph) -> Result<ImportedVectors, TableError> {
+    let read = |path: &Path, name| read_table(path, format_of(path, files.format)?, name);
+    let entities = read(&files.entities, ENTITIES)?;
+    if entities.rows() != graph.entity_count() {
+        return Err(TableError::Rows {
+            table: files.entities.display().to_string(),
+            found: entities.rows(),
+            expected: format!("{} entities", graph.entity_count()),
+        });
+    }
+    let relations = read(&files.relations, RELATIONS)?;
+    let (order, relation_rows) = relation_order(graph, relations.rows(), &files.relations)?;
+    let relations = match order {
+        Some(order) => relations.select(&order),
+        None => relations,
+    };
+    Ok(ImportedVectors {
+        entity_norms: entities.norms(),
+        relation_norms: relations.norms(),
+        entities,
+        relations,
+        relation_rows,
+    })
+}
+
+/// Writes the vectors of a graph, relations in the order that [`import_vectors`] expects.
+///
+/// # Errors
+/// If the tables have other numbers of rows than the graph needs, or the disk refuses.
+pub fn export_vectors(
+    files: &VectorFiles,
+    graph: &Graph,
+    entities: &Table,
+    relations: &Table,
+) -> Result<(), TableError> {
+    RelationRows::check(graph, entities, relations)?;
+    let (order, _) = relation_order(graph, relations.rows(), &files.relations)?;
+    let released = order.map(|order| {
+        let mut back = vec![0; order.len()];
+        for (row, &released) in order.iter().enumerate() {
+            back[released] = row;
+        }
+        relations.select(&back)
+    });
+    let write =
+        |path: &Path, name, table: &Table| write_table(path, format_of(path, files.format)?, name, table);
+    write(&files.entities, ENTITIES, entities)?;
+    write(&files.relations, RELATIONS, released.as_ref().unwrap_or(relations))
+}
+
+fn format_of(path: &Path, given: Option<TableFormat>) -> Result<TableFormat, TableError> {
+    given.map_or_else(|| TableFormat::of(path), Ok)
+}
+
+/// Which row of a file belongs to each relation in the order of ids (none: they are in that order),
+/// and whether inverses have rows.
+fn relation_order(
+    graph: &Graph,
+    rows: usize,
+    path: &Path,
+) -> Result<(Option<Vec<usize>>, RelationRows), TableError> {
+    let table = || path.display().to_string();
+    let Some(kind) = RelationRows::of(graph, rows) else {
+        return Err(TableError::Rows {
+            table: table(),
+            found: rows,
+            expected: RelationRows::expected(graph),
+        });
+    };
+    // A file of one row per relation cannot follow a vocabulary with inverses, nor the other way.
+    let Some(released) = graph.release_rows().filter(|released| released.len() == rows) else {
+        return Ok((None, kind));
+    };
+    let mut row_of = vec![None; 2 * graph.named_relation_count()];
+    for (row, relation) in released.iter().enumerate() {
+        row_of[relation.index()] = Some(row);
+    }
+    let row = |relation: RelationId| {
+        row_of[relation.index()].ok_or_else(|| TableError::MissingRelation {
+            table: table(),
+            relation: graph.relation_display(relation),
+        })
+    };
+    let order = kind.relations(graph).map(row).collect::<Result<_, _>>()?;
+    Ok((Some(order), kind))
+}

@@ -1,0 +1,139 @@
+//! [`LinkReport`]: what many ranks say together.
+
+use rana_graph::RelationId;
+use serde::Serialize;
+
+use super::rank::{FactRanks, Rank, TieRule};
+
+/// The usual summary of ranks. All means are zero if there are no queries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Metrics {
+    /// How many ranks were summed up.
+    pub queries: u64,
+    /// The mean reciprocal rank.
+    pub mrr: f64,
+    /// The mean rank.
+    pub mean_rank: f64,
+    /// The share of ranks up to 1.
+    pub hits_at_1: f64,
+    /// The share of ranks up to 3.
+    pub hits_at_3: f64,
+    /// The share of ranks up to 5.
+    pub hits_at_5: f64,
+    /// The share of ranks up to 10.
+    pub hits_at_10: f64,
+    /// Queries whose right answer shares its score with another candidate.
+    pub tied_queries: u64,
+    /// Candidates that share their score with the right answer, over all queries.
+    pub ties: u64,
+}
+
+impl Metrics {
+    /// Sums ranks up by a tie rule, in the order they come.
+    #[must_use]
+    pub fn of(ranks: impl IntoIterator<Item = Rank>, rule: TieRule) -> Self {
+        let mut sum = Self::default();
+        for rank in ranks {
+            let place = rank.by(rule);
+            let within = |k: f64| f64::from(u8::from(place <= k));
+            sum.queries += 1;
+            sum.mrr += place.recip();
+            sum.mean_rank += place;
+            sum.hits_at_1 += within(1.0);
+            sum.hits_at_3 += within(3.0);
+            sum.hits_at_5 += within(5.0);
+            sum.hits_at_10 += within(10.0);
+            sum.tied_queries += u64::from(rank.tied > 0);
+            sum.ties += rank.tied;
+        }
+        let count = sum.queries.max(1) as f64;
+        Self {
+            mrr: sum.mrr / count,
+            mean_rank: sum.mean_rank / count,
+            hits_at_1: sum.hits_at_1 / count,
+            hits_at_3: sum.hits_at_3 / count,
+            hits_at_5: sum.hits_at_5 / count,
+            hits_at_10: sum.hits_at_10 / count,
+            ..sum
+        }
+    }
+}
+
+/// How well links were predicted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct LinkReport {
+    /// How ties were decided.
+    pub tie_rule: TieRule,
+    /// Queries for heads.
+    pub head: Metrics,
+    /// Queries for tails.
+    pub tail: Metrics,
+    /// All queries.
+    pub both: Metrics,
+    /// The same for each relation that was asked about, in the order of ids, if asked for.
+    pub relations: Option<Vec<RelationReport>>,
+}
+
+/// How well links of one relation were predicted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RelationReport {
+    /// The relation.
+    pub relation: RelationId,
+    /// Queries for heads.
+    pub head: Metrics,
+    /// Queries for tails.
+    pub tail: Metrics,
+    /// All queries.
+    pub both: Metrics,
+}
+
+impl LinkReport {
+    /// Sums up the ranks of facts.
+    #[must_use]
+    pub fn of(ranks: &[FactRanks], tie_rule: TieRule, per_relation: bool) -> Self {
+        let [head, tail, both] = sides(ranks, tie_rule);
+        let relations = per_relation.then(|| by_relation(ranks, tie_rule));
+        Self { tie_rule, head, tail, both, relations }
+    }
+}
+
+fn sides(ranks: &[FactRanks], rule: TieRule) -> [Metrics; 3] {
+    [
+        Metrics::of(ranks.iter().map(|fact| fact.head), rule),
+        Metrics::of(ranks.iter().map(|fact| fact.tail), rule),
+        Metrics::of(ranks.iter().flat_map(|fact| [fact.head, fact.tail]), rule),
+    ]
+}
+
+fn by_relation(ranks: &[FactRanks], rule: TieRule) -> Vec<RelationReport> {
+    let mut ranks = ranks.to_vec();
+    ranks.sort_by_key(|fact| fact.fact.relation);
+    ranks
+        .chunk_by(|a, b| a.fact.relation == b.fact.relation)
+        .map(|ranks| {
+            let [head, tail, both] = sides(ranks, rule);
+            RelationReport { relation: ranks[0].fact.relation, head, tail, both }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_ranks_are_summed_up_by_hand() {
+        let ranks = [(0, 0), (0, 2), (2, 1), (9, 0)].map(|(better, tied)| Rank { better, tied });
+        let of = |rule| Metrics::of(ranks, rule);
+        let realistic = of(TieRule::Realistic);
+        assert_eq!((realistic.queries, realistic.tied_queries, realistic.ties), (4, 2, 3));
+        // Ranks 1, 2, 3.5 and 10.
+        assert!((realistic.mrr - (1.0 + 0.5 + 1.0 / 3.5 + 0.1) / 4.0).abs() < 1e-12);
+        assert_eq!(realistic.mean_rank, 16.5 / 4.0);
+        let hits = |m: Metrics| [m.hits_at_1, m.hits_at_3, m.hits_at_5, m.hits_at_10];
+        assert_eq!(hits(realistic), [0.25, 0.5, 0.75, 1.0]);
+        assert_eq!(hits(of(TieRule::Optimistic)), [0.5, 0.75, 0.75, 1.0]);
+        assert_eq!(hits(of(TieRule::Pessimistic)), [0.25, 0.5, 0.75, 1.0]);
+        assert_eq!(Metrics::of([], TieRule::Realistic), Metrics::default());
+    }
+}

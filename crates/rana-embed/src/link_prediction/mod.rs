@@ -1,0 +1,53 @@
+//! Link prediction: given one end of a fact and its relation, how high does a model rank the other
+//! end among all entities?
+//!
+//! Ranks are *filtered*: other answers that are known to be true do not compete. Ties are decided
+//! by a stated [`TieRule`]. The same scorer gives the same ranks with any number of threads and any
+//! size of the blocks the work is done in.
+//!
+//! ```
+//! use rana_embed::link_prediction::{KnownAnswers, LinkPrediction, LinkPredictionSettings, LinkQuery, LinkScorer};
+//! use rana_graph::{Duplicates, GraphBuilder, HeldOut};
+//! use std::ops::Range;
+//!
+//! /// Prefers entities by their number alone.
+//! struct FirstIsBest(usize);
+//!
+//! impl LinkScorer for FirstIsBest {
+//!     fn entities(&self) -> usize {
+//!         self.0
+//!     }
+//!     fn scores(&self, queries: &[LinkQuery], candidates: Range<usize>, out: &mut [f32]) {
+//!         for row in out.chunks_exact_mut(candidates.len()).take(queries.len()) {
+//!             candidates.clone().zip(row).for_each(|(candidate, score)| *score = -(candidate as f32));
+//!         }
+//!     }
+//! }
+//!
+//! let mut builder = GraphBuilder::new(Duplicates::Remove);
+//! builder.add_named("paris", "located_in", "france");
+//! builder.add_held_out_named(HeldOut::Test, "lyon", "located_in", "france");
+//! let graph = builder.finish();
+//! let evaluation = LinkPrediction::new(LinkPredictionSettings::default())?;
+//! let report = evaluation.evaluate(
+//!     &FirstIsBest(graph.entity_count()),
+//!     graph.held_out(HeldOut::Test),
+//!     &KnownAnswers::of_graph(&graph),
+//!     &(),
+//! )?;
+//! // Of paris, france, lyon: france is second; lyon too, as paris is a known answer.
+//! assert_eq!((report.tail.mrr, report.head.mrr), (0.5, 0.5));
+//! # Ok::<(), rana_embed::link_prediction::LinkPredictionError>(())
+//! ```
+
+mod evaluate;
+mod known;
+mod metrics;
+mod query;
+mod rank;
+
+pub use evaluate::{LinkPrediction, LinkPredictionError, LinkPredictionSettings};
+pub use known::KnownAnswers;
+pub use metrics::{LinkReport, Metrics, RelationReport};
+pub use query::{LinkQuery, LinkScorer, Side};
+pub use rank::{FactRanks, Rank, TieRule};

@@ -1,0 +1,82 @@
+//! [`LinkQuery`] and [`LinkScorer`]: what is asked, and who answers.
+
+use std::fmt;
+use std::ops::Range;
+
+use rana_graph::{EntityId, Fact, RelationId};
+use serde::{Deserialize, Serialize};
+
+/// An end of a fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// Where the fact starts.
+    Head,
+    /// Where it ends.
+    Tail,
+}
+
+impl Side {
+    /// Both sides.
+    pub const ALL: [Self; 2] = [Self::Head, Self::Tail];
+
+    /// `head` or `tail`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Head => "head",
+            Self::Tail => "tail",
+        }
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A fact with one end missing. The order is by side, then relation, then anchor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkQuery {
+    /// The end that is asked for: `(anchor, relation, ?)` is a query for the tail.
+    pub side: Side,
+    /// The relation, read forwards.
+    pub relation: RelationId,
+    /// The end that is given.
+    pub anchor: EntityId,
+}
+
+impl LinkQuery {
+    /// The query that asks for one end of a fact, and the entity that answers it.
+    #[must_use]
+    pub const fn of(fact: Fact, side: Side) -> (Self, EntityId) {
+        let (anchor, answer) = match side {
+            Side::Head => (fact.tail, fact.head),
+            Side::Tail => (fact.head, fact.tail),
+        };
+        (Self { side, relation: fact.relation, anchor }, answer)
+    }
+}
+
+/// Something that says how plausible answers are; the higher the score, the more plausible.
+pub trait LinkScorer: Sync {
+    /// How many entities it knows: the candidates of every query.
+    fn entities(&self) -> usize;
+
+    /// Scores each candidate as the answer of each query, into `out[query * candidates.len() + candidate]`.
+    ///
+    /// A score must depend on its query and its candidate only, to the last bit, and not on what
+    /// else is in the block. The evaluation checks this where it can.
+    fn scores(&self, queries: &[LinkQuery], candidates: Range<usize>, out: &mut [f32]);
+
+    /// The same, faster and less exactly, such as by a matrix product: returns the largest
+    /// difference there may be from [`scores`](Self::scores).
+    ///
+    /// Candidates that come so close to the right answer are scored again exactly, so the ranks
+    /// are those of [`scores`](Self::scores) whatever is done here.
+    fn approximate_scores(&self, queries: &[LinkQuery], candidates: Range<usize>, out: &mut [f32]) -> f32 {
+        self.scores(queries, candidates, out);
+        0.0
+    }
+}

@@ -1,0 +1,182 @@
+//! [`TableError`]: what can go wrong between vectors and their files.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What can go wrong between vectors and their files.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// The operating system refused.
+    #[error("{}: could not {action}: {source}", path.display())]
+    Io {
+        /// The file or directory concerned.
+        path: PathBuf,
+        /// What was attempted.
+        action: &'static str,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The number of values is not rows times dimension.
+    #[error("{values} values do not make {rows} rows of dimension {dim}; rows need at least one value")]
+    Shape {
+        /// Rows wanted.
+        rows: usize,
+        /// Values per row wanted.
+        dim: usize,
+        /// Values given.
+        values: usize,
+    },
+    /// A value is NaN or infinite.
+    #[error(
+        "{table}: row {row}, column {column} (counted from 0) is {value}. Vectors must be finite: if these were trained, \
+         they have diverged, so train again with a smaller learning rate; if they were converted, check the conversion"
+    )]
+    NotFinite {
+        /// The table or the file it was read from.
+        table: String,
+        /// The row, from 0.
+        row: usize,
+        /// The column, from 0.
+        column: usize,
+        /// The value.
+        value: f32,
+    },
+    /// A measurement that goes with the vectors is NaN or infinite.
+    #[error("the metric `{name}` is {value}, which a manifest cannot hold. Leave it out")]
+    Metric {
+        /// Its name.
+        name: String,
+        /// Its value.
+        value: f64,
+    },
+    /// A table has another number of rows than the graph needs.
+    #[error(
+        "{table}: {found} rows where the graph has {expected}. These are vectors of another graph, or of another import \
+         of it: give the graph store they were made with"
+    )]
+    Rows {
+        /// The table or the file it was read from.
+        table: String,
+        /// Rows found.
+        found: usize,
+        /// What the graph has, in words.
+        expected: String,
+    },
+    /// The vocabulary a relation file follows leaves out a relation.
+    #[error(
+        "{table}: the graph's `relation2ids` has no row for {relation}, so its vector cannot be found. Give one row per \
+         relation, or one per relation and one per inverse"
+    )]
+    MissingRelation {
+        /// The file.
+        table: String,
+        /// The name of the relation.
+        relation: String,
+    },
+    /// Vectors were trained on another graph.
+    #[error(
+        "{}: these vectors belong to another graph (fingerprint {found:016x}, this one has {expected:016x}). Open the graph \
+         they were trained on, or run `rana embed` for this one",
+        path.display()
+    )]
+    OtherGraph {
+        /// The embedding set.
+        path: PathBuf,
+        /// The fingerprint of the graph given.
+        expected: u64,
+        /// The fingerprint of the graph they were trained on.
+        found: u64,
+    },
+    /// A file ends before its content does, or goes on after it.
+    #[error("{}: {found} bytes where {expected} are due: cut short or not complete. Copy or make the file again", file.display())]
+    Size {
+        /// The file.
+        file: PathBuf,
+        /// The bytes its header or manifest promises.
+        expected: u64,
+        /// The bytes it has.
+        found: u64,
+    },
+    /// Values are of a type that is not read.
+    #[error("{}: values of type {found}; 32-bit and 64-bit little-endian floats are read. Convert them first, in NumPy by `.astype('<f4')`", file.display())]
+    Dtype {
+        /// The file.
+        file: PathBuf,
+        /// The type by the name the format gives it.
+        found: String,
+    },
+    /// A text file is malformed at a place.
+    #[error("{}:{line}:{column}: {problem}", file.display())]
+    Text {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// The column in bytes, from 1.
+        column: usize,
+        /// What is wrong and what was expected.
+        problem: String,
+    },
+    /// A binary file is malformed.
+    #[error("{}: {problem}", file.display())]
+    Malformed {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong and what to do.
+        problem: String,
+    },
+    /// The format of a file cannot be told from its name.
+    #[error("{}: the ending tells no format. Name it `.safetensors`, `.npy` or `.TransE` (text: also `.vec`, `.txt`, `.tsv`), or give the format", file.display())]
+    UnknownFormat {
+        /// The file.
+        file: PathBuf,
+    },
+    /// There is no embedding set at this place.
+    #[error("{}: not an embedding set (no readable `manifest.json` of one). Make one with `rana embed`", path.display())]
+    Missing {
+        /// Where one was looked for.
+        path: PathBuf,
+    },
+    /// The directory holds something else, which must not be overwritten.
+    #[error("{}: exists and is not an embedding set, so it is left alone. Choose another place, or empty it first", path.display())]
+    Occupied {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Another process is writing the same embedding set.
+    #[error("{}: another process is writing these vectors. Wait for it to end, or choose another place", path.display())]
+    Locked {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The embedding set was written by a version of rana with another format.
+    #[error("{}: embedding format version {found}, this program reads version {supported}. Run `rana embed` again, or use the rana that wrote it", file.display())]
+    Version {
+        /// The manifest.
+        file: PathBuf,
+        /// The version it states.
+        found: u64,
+        /// The version this program reads and writes.
+        supported: u32,
+    },
+    /// The content is not what was written.
+    #[error("{}: {what}: altered after writing. Restore the file, or run `rana embed` again", file.display())]
+    Altered {
+        /// The file.
+        file: PathBuf,
+        /// What does not fit.
+        what: String,
+    },
+}
+
+impl TableError {
+    pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { path, action, source }
+    }
+
+    pub(crate) fn malformed(file: &Path, problem: impl Into<String>) -> Self {
+        Self::Malformed { file: file.to_owned(), problem: problem.into() }
+    }
+}

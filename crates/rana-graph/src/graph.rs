@@ -236,8 +236,8 @@ impl Graph {
         let mut hasher = xxhash_rust::xxh3::Xxh3::new();
         for names in [&self.entities, &self.relations] {
             hasher.update(&(names.len() as u64).to_le_bytes());
-            hasher.update(bytemuck::cast_slice(&names.texts.offsets));
-            hasher.update(&names.texts.bytes);
+            hasher.update(bytemuck::cast_slice(&names.texts.0.offsets));
+            hasher.update(names.texts.0.values());
         }
         hasher.update(&(self.background_relations as u64).to_le_bytes());
         hasher.update(bytemuck::cast_slice(&self.facts));

@@ -8,11 +8,14 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use crate::format::FormatError;
 use crate::graph::LabelRank;
 use crate::held_out::HeldOut;
+use crate::names::hash;
 
 /// How many statements are worth gathering.
 const FULL: usize = 512;
-/// How many batches a reader may be ahead.
-const AHEAD: usize = 16;
+/// How many batches are handed over at once: waking the other thread has its price.
+const TOGETHER: usize = 16;
+/// How many such loads a reader may be ahead.
+const AHEAD: usize = 4;
 
 /// What a statement in a batch says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,50 +35,53 @@ pub(crate) enum Kind {
 pub(crate) struct Named<'b> {
     pub(crate) kind: Kind,
     pub(crate) names: [&'b str; 3],
+    /// Their hashes, computed where they were read.
+    pub(crate) hashes: [u32; 3],
     /// The line it stood in, where that is known.
     pub(crate) line: Option<u64>,
+}
+
+/// A statement of a batch: its names are found by where they end in the text.
+#[derive(Debug)]
+struct Entry {
+    kind: Kind,
+    ends: [usize; 3],
+    hashes: [u32; 3],
+    line: Option<u64>,
 }
 
 /// A batch of statements, their text in one piece.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     text: String,
-    /// For each statement its kind, where its names end in `text`, and its line.
-    entries: Vec<(Kind, [usize; 3], Option<u64>)>,
+    entries: Vec<Entry>,
 }
 
 impl Batch {
-    fn push(&mut self, statement: Named<'_>) {
-        let ends = statement.names.map(|name| {
+    fn push(&mut self, kind: Kind, names: [&str; 3], line: Option<u64>) {
+        let ends = names.map(|name| {
             self.text.push_str(name);
             self.text.len()
         });
-        self.entries.push((statement.kind, ends, statement.line));
+        self.entries.push(Entry { kind, ends, hashes: names.map(hash), line });
     }
 
     /// The statements in their order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Named<'_>> {
         let mut start = 0;
-        self.entries.iter().map(move |&(kind, [first, second, third], line)| {
+        self.entries.iter().map(move |&Entry { kind, ends: [first, second, third], hashes, line }| {
             let names = [&self.text[start..first], &self.text[first..second], &self.text[second..third]];
             start = third;
-            Named { kind, names, line }
+            Named { kind, names, hashes, line }
         })
-    }
-
-    /// The facts among the statements, by name.
-    pub(crate) fn facts(&self) -> Vec<[&str; 3]> {
-        self.iter()
-            .filter(|statement| statement.kind == Kind::Fact)
-            .map(|statement| statement.names)
-            .collect()
     }
 }
 
 /// The end of the line at which a reader puts statements in.
 pub(crate) struct BatchSender {
     batch: Batch,
-    sender: SyncSender<Batch>,
+    load: Vec<Batch>,
+    sender: SyncSender<Vec<Batch>>,
 }
 
 /// The other end of the line has stopped taking; its own error says why.
@@ -83,15 +89,26 @@ pub(crate) struct BatchSender {
 pub(crate) struct Stopped;
 
 impl BatchSender {
-    pub(crate) fn push(&mut self, statement: Named<'_>) -> Result<(), Stopped> {
-        self.batch.push(statement);
-        if self.batch.entries.len() < FULL { Ok(()) } else { self.flush() }
+    pub(crate) fn push(&mut self, kind: Kind, names: [&str; 3], line: Option<u64>) -> Result<(), Stopped> {
+        self.batch.push(kind, names, line);
+        if self.batch.entries.len() == FULL {
+            let next = Batch {
+                text: String::with_capacity(self.batch.text.len()),
+                entries: Vec::with_capacity(FULL),
+            };
+            self.load.push(std::mem::replace(&mut self.batch, next));
+        }
+        if self.load.len() < TOGETHER { Ok(()) } else { self.send() }
     }
 
-    fn flush(&mut self) -> Result<(), Stopped> {
-        let full =
-            Batch { text: String::with_capacity(self.batch.text.len()), entries: Vec::with_capacity(FULL) };
-        self.sender.send(std::mem::replace(&mut self.batch, full)).map_err(|_| Stopped)
+    fn send(&mut self) -> Result<(), Stopped> {
+        self.sender.send(std::mem::take(&mut self.load)).map_err(|_| Stopped)
+    }
+
+    /// Hands over what is left at the end.
+    fn finish(mut self) -> Result<(), Stopped> {
+        self.load.push(std::mem::take(&mut self.batch));
+        self.send()
     }
 }
 
@@ -106,13 +123,13 @@ pub(crate) fn pipeline<T: Send>(
     let (sender, receiver) = sync_channel(AHEAD);
     std::thread::scope(|scope| {
         let producer = scope.spawn(move || {
-            let mut sender = BatchSender { batch: Batch::default(), sender };
+            let mut sender = BatchSender { batch: Batch::default(), load: Vec::new(), sender };
             let produced = produce(&mut sender);
             // If nobody listens any more, somebody has an error to return.
-            let _ = sender.flush();
+            let _ = sender.finish();
             produced
         });
-        let consumed = receiver.iter().try_for_each(|batch| consume(&batch));
+        let consumed = receiver.iter().flatten().try_for_each(|batch| consume(&batch));
         drop(receiver);
         let produced = producer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         consumed.and(produced)
@@ -132,7 +149,7 @@ mod tests {
         for number in 0..count {
             let names = fact(number);
             let names = [names[0].as_str(), names[1].as_str(), names[2].as_str()];
-            if sender.push(Named { kind: Kind::Fact, names, line: Some(number as u64) }).is_err() {
+            if sender.push(Kind::Fact, names, Some(number as u64)).is_err() {
                 return Ok(number);
             }
         }
@@ -141,7 +158,7 @@ mod tests {
 
     #[test]
     fn statements_arrive_whole_and_in_order() {
-        let count = 3 * FULL + 5;
+        let count = 3 * TOGETHER * FULL + 5;
         let mut arrived = 0;
         let produced = pipeline(
             |sender| produce(sender, count),

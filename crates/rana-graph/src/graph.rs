@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::array::Array;
+use crate::batch::{Batch, Kind, Named};
 use crate::held_out::{HeldOut, HeldOutBuilder, HeldOutReport};
 use crate::id::{Edge, EntityId, Fact, RelationId, TypeId};
 use crate::lists::Lists;
-use crate::names::{Names, NamesBuilder, Texts};
+use crate::names::{Names, NamesBuilder, Texts, hash};
 use crate::slots::Slots;
 
 /// Background facts over interned entities and relations, every relation with its inverse.
@@ -321,9 +322,10 @@ impl GraphBuilder {
         // Enough for the cache misses to overlap, few enough to stay in the cache.
         const TOGETHER: usize = 1024;
         for names in names.chunks(TOGETHER) {
-            self.entities.touch(names.iter().map(String::as_str));
-            for name in names {
-                self.entities.intern(name);
+            let hashes: Vec<u32> = names.iter().map(|name| hash(name)).collect();
+            self.entities.touch(&hashes);
+            for (name, hash) in names.iter().zip(hashes) {
+                self.entities.intern_hashed(name, hash);
             }
         }
     }
@@ -333,7 +335,11 @@ impl GraphBuilder {
     /// # Panics
     /// If there are more than [`RelationId::MAX_RELATIONS`] relations.
     pub fn intern_relation(&mut self, name: &str) -> RelationId {
-        let number = self.relations.intern(name);
+        self.relation_id(name, hash(name))
+    }
+
+    fn relation_id(&mut self, name: &str, hash: u32) -> RelationId {
+        let number = self.relations.intern_hashed(name, hash);
         assert!((number as usize) < RelationId::MAX_RELATIONS, "more than 2^31 - 1 relations");
         RelationId::forward(number)
     }
@@ -392,24 +398,25 @@ impl GraphBuilder {
         self.add(Fact { head, relation, tail })
     }
 
-    /// Adds many facts by names, as [`add_named`](Self::add_named) would one by one, but several
-    /// times faster on a large graph: the cache misses of a batch overlap.
-    pub fn add_batch(&mut self, facts: &[[&str; 3]]) {
-        self.touch(facts.iter().copied());
-        let ids: Vec<Fact> = facts
+    /// Adds the facts of a batch, the cache misses of their lookups overlapping.
+    pub(crate) fn add_batch(&mut self, batch: &Batch) {
+        self.touch(batch);
+        let facts: Vec<Fact> = batch
             .iter()
-            .map(|[head, relation, tail]| Fact {
-                head: self.intern_entity(head),
-                relation: self.intern_relation(relation),
-                tail: self.intern_entity(tail),
+            .filter(|statement| statement.kind == Kind::Fact)
+            .map(|Named { names: [head, relation, tail], hashes, .. }| Fact {
+                head: EntityId(self.entities.intern_hashed(head, hashes[0])),
+                relation: self.relation_id(relation, hashes[1]),
+                tail: EntityId(self.entities.intern_hashed(tail, hashes[2])),
             })
             .collect();
-        self.add_all(&ids);
+        self.add_all(&facts);
     }
 
-    /// Brings what looking up the entities of these facts needs into the cache.
-    pub(crate) fn touch<'f>(&self, facts: impl Iterator<Item = [&'f str; 3]>) {
-        self.entities.touch(facts.flat_map(|[head, _, tail]| [head, tail]));
+    /// Brings what looking up the entities of a batch needs into the cache.
+    pub(crate) fn touch(&self, batch: &Batch) {
+        let hashes: Vec<u32> = batch.iter().flat_map(|Named { hashes, .. }| [hashes[0], hashes[2]]).collect();
+        self.entities.touch(&hashes);
     }
 
     /// Adds many facts, the cache misses of their lookups overlapping.

@@ -396,7 +396,7 @@ impl Interpreter<'_> {
     }
 
     fn send(&mut self, kind: Kind, names: [&str; 3]) -> Result<(), Stopped> {
-        self.sender.push(Named { kind, names, line: None })
+        self.sender.push(kind, names, None)
     }
 }
 
@@ -416,7 +416,7 @@ impl Sink for Interpreter<'_> {
 
 /// Adds a batch of statements to a graph.
 fn add(builder: &mut GraphBuilder, batch: &Batch) {
-    builder.add_batch(&batch.facts());
+    builder.add_batch(batch);
     for Named { kind, names: [name, relation, value], .. } in batch.iter() {
         match kind {
             Kind::Fact => {}

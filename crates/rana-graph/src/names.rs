@@ -106,7 +106,7 @@ impl Names {
             return None;
         }
         let mask = self.slots.len() - 1;
-        let mut slot = home(hash(name.as_bytes()), self.slots.len());
+        let mut slot = home(hash(name), self.slots.len());
         // The bound keeps a lookup finite even in a table without a free slot.
         for _ in 0..self.slots.len() {
             match self.slots[slot] {
@@ -133,7 +133,11 @@ pub struct NamesBuilder {
 }
 
 /// The 32 bits by which names are indexed; part of the store's format.
-fn hash(name: &[u8]) -> u32 {
+pub(crate) fn hash(name: &str) -> u32 {
+    hash_bytes(name.as_bytes())
+}
+
+fn hash_bytes(name: &[u8]) -> u32 {
     (xxh3_64(name) >> 32) as u32
 }
 
@@ -155,11 +159,16 @@ impl NamesBuilder {
     /// # Panics
     /// If there are more than `u32::MAX - 1` distinct names.
     pub fn intern(&mut self, name: &str) -> u32 {
+        self.intern_hashed(name, hash(name))
+    }
+
+    /// The id of `name`, whose [`hash`] is known already.
+    pub(crate) fn intern_hashed(&mut self, name: &str, hash: u32) -> u32 {
         let Self { bytes, ends, index } = self;
         assert!(ends.len() < FREE as usize, "more than u32::MAX - 1 distinct names");
         let new = ends.len() as u32;
         let is_it = |id| slice(bytes, ends, id) == name.as_bytes();
-        if let Some(id) = index.find_or_insert(hash(name.as_bytes()), new, is_it) {
+        if let Some(id) = index.find_or_insert(hash, new, is_it) {
             return id;
         }
         bytes.extend_from_slice(name.as_bytes());
@@ -167,20 +176,23 @@ impl NamesBuilder {
         new
     }
 
-    /// Brings what interning these names will look at into the cache, all misses at once.
-    pub(crate) fn touch<'n>(&self, names: impl Iterator<Item = &'n str>) {
-        let hashes: Vec<u32> = names.map(|name| hash(name.as_bytes())).collect();
-        let ids = self.index.touch(&hashes);
+    /// Brings what looking up names with these hashes needs into the cache, all misses at once.
+    pub(crate) fn touch(&self, hashes: &[u32]) {
+        let ids = self.index.touch(hashes);
         let ends = ids.iter().fold(0, |sum, &id| sum ^ self.ends[id as usize]);
-        let first = |id| slice(&self.bytes, &self.ends, id).first().copied().unwrap_or(0);
-        let bytes = ids.iter().fold(0, |sum, &id| sum ^ first(id));
+        // A name may lie across two lines of the cache.
+        let edges = |id| match slice(&self.bytes, &self.ends, id) {
+            [first, .., last] => first ^ last,
+            name => name.first().copied().unwrap_or(0),
+        };
+        let bytes = ids.iter().fold(0, |sum, &id| sum ^ edges(id));
         std::hint::black_box((ends, bytes));
     }
 
     /// The id of a name that was seen before.
     #[must_use]
     pub fn id(&self, name: &str) -> Option<u32> {
-        self.index.find(hash(name.as_bytes()), |id| slice(&self.bytes, &self.ends, id) == name.as_bytes())
+        self.index.find(hash(name), |id| slice(&self.bytes, &self.ends, id) == name.as_bytes())
     }
 
     /// The name with this id.
@@ -203,7 +215,7 @@ impl NamesBuilder {
             let mask = capacity - 1;
             slots = vec![FREE; capacity];
             for id in 0..ends.len() as u32 {
-                let mut slot = home(hash(slice(&bytes, &ends, id)), capacity);
+                let mut slot = home(hash_bytes(slice(&bytes, &ends, id)), capacity);
                 while slots[slot] != FREE {
                     slot = (slot + 1) & mask;
                 }

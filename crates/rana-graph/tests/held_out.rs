@@ -167,7 +167,9 @@ fn fb15k_237_has_its_published_counts() {
 fn a_fingerprint_is_of_names_and_facts_alone() {
     let graph = |facts: &[[&str; 3]], held_out: &[[&str; 3]]| {
         let mut builder = GraphBuilder::new(Duplicates::Remove);
-        builder.add_batch(facts);
+        for [head, relation, tail] in facts {
+            builder.add_named(head, relation, tail);
+        }
         for [head, relation, tail] in held_out {
             builder.add_held_out_named(HeldOut::Test, head, relation, tail);
         }

@@ -62,7 +62,7 @@ pub(super) fn read(
         strip_byte_order_mark(&mut record);
         let line = record.position().map_or(0, csv::Position::line);
         let Some(layout) = &layout else {
-            let (first, is_header) = Layout::new(&name, options, &record, width)?;
+            let (first, is_header) = Layout::new(&name, options, &record, delimiter, width)?;
             if !is_header {
                 take(&name, line, &record, &first, sink)?;
             }
@@ -82,16 +82,22 @@ pub(super) fn read(
 fn reader(delimiter: u8) -> csv::ReaderBuilder {
     let mut builder = csv::ReaderBuilder::new();
     builder.delimiter(delimiter).has_headers(false).flexible(true).buffer_capacity(256 * 1024);
-    if matches!(delimiter, b'\t' | b' ') {
-        builder.quoting(false);
-    } else {
+    if is_quoted(delimiter) {
         builder.trim(csv::Trim::Fields);
+    } else {
+        builder.quoting(false);
     }
     builder
 }
 
+fn is_quoted(delimiter: u8) -> bool {
+    !matches!(delimiter, b'\t' | b' ')
+}
+
 /// How wide rows are and where their parts stand.
 struct Layout {
+    /// Whether quotes are syntax, so that a name may hold line breaks.
+    quoted: bool,
     width: usize,
     positions: [usize; 3],
 }
@@ -103,6 +109,7 @@ impl Layout {
         name: &str,
         options: &DelimitedOptions,
         first: &ByteRecord,
+        delimiter: u8,
         usual_width: usize,
     ) -> Result<(Self, bool), FormatError> {
         let fields: Vec<String> =
@@ -117,7 +124,7 @@ impl Layout {
         } else {
             (usual_width, options.columns.resolve_order(name, usual_width)?)
         };
-        Ok((Self { width, positions }, header))
+        Ok((Self { quoted: is_quoted(delimiter), width, positions }, header))
     }
 }
 
@@ -158,7 +165,7 @@ fn parts<'r>(
                 format!("invalid UTF-8 in column {}. Convert the file to UTF-8 first", position + 1),
             )
         })?;
-        if part.contains(['\n', '\r']) {
+        if layout.quoted && part.contains(['\n', '\r']) {
             return Err(FormatError::malformed(
                 Place::at(name, line, column_of(record, position)),
                 format!(

@@ -220,8 +220,7 @@ struct PathGraphSink<'a> {
 impl Sink for PathGraphSink<'_> {
     fn statement(&mut self, statement: Statement<'_>, line: Option<u64>) -> Result<(), FormatError> {
         let Statement::Fact { head, relation, tail } = statement else { return Ok(()) };
-        let fact = Named { kind: Kind::Fact, names: [head, relation, tail], line };
-        self.sender.push(fact).map_err(|Stopped| FormatError::stopped())
+        self.sender.push(Kind::Fact, [head, relation, tail], line).map_err(|Stopped| FormatError::stopped())
     }
 
     fn malformed(&mut self, error: FormatError) -> Result<(), FormatError> {
@@ -237,7 +236,7 @@ fn add_known(
     file: &str,
     skipped: &mut Skipped,
 ) -> Result<u64, FormatError> {
-    builder.touch(batch.iter().map(|statement| statement.names));
+    builder.touch(batch);
     let mut facts = Vec::new();
     for Named { names, line, .. } in batch.iter() {
         match known_fact(builder, names, vocabulary) {

@@ -17,21 +17,7 @@ use crate::names::{Names, Texts};
 use crate::tasks::{Split, TaskSet};
 
 pub(super) fn open(path: &Path) -> Result<Store, StoreError> {
-    let mut manifest = read_manifest(path)?;
-    // If a writer replaces the store between the two steps, the arrays are gone and there is a new
-    // manifest to go by.
-    let files = loop {
-        match Files::open(path, &manifest) {
-            Err(error) => {
-                let now = read_manifest(path)?;
-                if now.data == manifest.data {
-                    return Err(error);
-                }
-                manifest = now;
-            }
-            Ok(files) => break files,
-        }
-    };
+    let (manifest, files) = open_files(path)?;
     let graph = Graph {
         entities: files.names("entities")?,
         relations: files.names("relations")?,
@@ -59,6 +45,24 @@ pub(super) fn open(path: &Path) -> Result<Store, StoreError> {
         return Err(manifest_error(path, "its counts are not those of the arrays"));
     }
     Ok(Store { graph, tasks, manifest, path: path.to_owned() })
+}
+
+/// Reads the manifest and maps the arrays it names.
+///
+/// A writer may replace the store between these two steps, and then the arrays are gone and there
+/// is a new manifest to go by; a few tries are enough to get hold of one store or the other.
+fn open_files(path: &Path) -> Result<(Manifest, Files), StoreError> {
+    const TRIES: usize = 10;
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let manifest = read_manifest(path)?;
+        match Files::open(path, &manifest) {
+            Ok(files) => return Ok((manifest, files)),
+            Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound && tries < TRIES => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 fn manifest_error(path: &Path, what: impl Into<String>) -> StoreError {

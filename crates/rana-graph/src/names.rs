@@ -4,7 +4,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::array::Array;
 use crate::lists::{Lists, ListsBuilder};
-use crate::slots::{Slots, capacity_for, home};
+use crate::slots::{FREE, Slots, home};
 
 /// A sequence of strings in one block of bytes, addressed by position.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,9 +49,6 @@ impl<S: AsRef<str>> FromIterator<S> for Texts {
         Self(lists.finish())
     }
 }
-
-/// Marks a free slot of the on-disk hash index.
-const FREE: u32 = u32::MAX;
 
 /// Distinct names with dense ids `0..len`, found in either direction.
 ///
@@ -134,11 +131,7 @@ pub struct NamesBuilder {
 
 /// The 32 bits by which names are indexed; part of the store's format.
 pub(crate) fn hash(name: &str) -> u32 {
-    hash_bytes(name.as_bytes())
-}
-
-fn hash_bytes(name: &[u8]) -> u32 {
-    (xxh3_64(name) >> 32) as u32
+    (xxh3_64(name.as_bytes()) >> 32) as u32
 }
 
 impl NamesBuilder {
@@ -204,27 +197,14 @@ impl NamesBuilder {
         std::str::from_utf8(slice(&self.bytes, &self.ends, id)).unwrap_or("\u{FFFD}")
     }
 
-    /// Freezes the names and builds their lookup table.
+    /// Freezes the names.
     #[must_use]
     pub fn finish(self) -> Names {
         let Self { bytes, ends, index } = self;
-        drop(index);
-        let mut slots = Vec::new();
-        if !ends.is_empty() {
-            let capacity = capacity_for(ends.len());
-            let mask = capacity - 1;
-            slots = vec![FREE; capacity];
-            for id in 0..ends.len() as u32 {
-                let mut slot = home(hash_bytes(slice(&bytes, &ends, id)), capacity);
-                while slots[slot] != FREE {
-                    slot = (slot + 1) & mask;
-                }
-                slots[slot] = id;
-            }
-        }
         let mut offsets = ends;
         offsets.insert(0, 0);
-        Names { texts: Texts(Lists { offsets: offsets.into(), values: bytes.into() }), slots: slots.into() }
+        let texts = Texts(Lists { offsets: offsets.into(), values: bytes.into() });
+        Names { texts, slots: index.into_ids().into() }
     }
 }
 

@@ -9,13 +9,15 @@
 /// A hash index from 32-bit hashes to ids.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Slots {
-    /// A power-of-two number of entries, `hash << 32 | id`, or [`FREE`].
+    /// A power-of-two number of entries, `hash << 32 | id`, or [`FREE_ENTRY`].
     entries: Vec<u64>,
     len: usize,
 }
 
-/// No entry: the largest id is never given out.
-const FREE: u64 = u64::MAX;
+/// Stands for no id: the largest is never given out.
+pub(crate) const FREE: u32 = u32::MAX;
+/// No entry; its lower half is [`FREE`].
+const FREE_ENTRY: u64 = u64::MAX;
 
 /// Smallest table; with it the shift below stays under 32.
 const SMALLEST: usize = 16;
@@ -24,11 +26,6 @@ const SMALLEST: usize = 16;
 pub(crate) fn home(hash: u32, capacity: usize) -> usize {
     // `capacity` is a power of two, so this takes the top bits.
     ((u64::from(hash) * capacity as u64) >> 32) as usize
-}
-
-/// The capacity at which `len` entries fill a table to at most five eighths.
-pub(crate) fn capacity_for(len: usize) -> usize {
-    (len * 8).div_ceil(5).next_power_of_two().max(SMALLEST)
 }
 
 impl Slots {
@@ -40,7 +37,7 @@ impl Slots {
         let mut at = home(hash, self.entries.len());
         loop {
             match self.entries[at] {
-                FREE => return None,
+                FREE_ENTRY => return None,
                 entry if (entry >> 32) as u32 == hash && is_it(entry as u32) => return Some(entry as u32),
                 _ => at = (at + 1) & (self.entries.len() - 1),
             }
@@ -56,7 +53,7 @@ impl Slots {
         let mut at = home(hash, self.entries.len());
         loop {
             match self.entries[at] {
-                FREE => {
+                FREE_ENTRY => {
                     self.entries[at] = u64::from(hash) << 32 | u64::from(new);
                     self.len += 1;
                     return None;
@@ -76,16 +73,21 @@ impl Slots {
         let start = |hash: u32| self.entries[home(hash, self.entries.len())];
         // Nothing in this loop depends on what was read, so the processor need not wait for it.
         std::hint::black_box(hashes.iter().fold(0, |sum, &hash| sum ^ start(hash)));
-        let is_it = |&(hash, entry): &(u32, u64)| entry != FREE && (entry >> 32) as u32 == hash;
+        let is_it = |&(hash, entry): &(u32, u64)| entry != FREE_ENTRY && (entry >> 32) as u32 == hash;
         hashes.iter().map(|&hash| (hash, start(hash))).filter(is_it).map(|(_, entry)| entry as u32).collect()
+    }
+
+    /// The ids alone, each or [`FREE`] in its place: what is needed to look names up again.
+    pub(crate) fn into_ids(self) -> Vec<u32> {
+        self.entries.into_iter().map(|entry| entry as u32).collect()
     }
 
     fn grow(&mut self) {
         let capacity = (self.entries.len() * 2).max(SMALLEST);
-        let old = std::mem::replace(&mut self.entries, vec![FREE; capacity]);
-        for entry in old.into_iter().filter(|&entry| entry != FREE) {
+        let old = std::mem::replace(&mut self.entries, vec![FREE_ENTRY; capacity]);
+        for entry in old.into_iter().filter(|&entry| entry != FREE_ENTRY) {
             let mut at = home((entry >> 32) as u32, capacity);
-            while self.entries[at] != FREE {
+            while self.entries[at] != FREE_ENTRY {
                 at = (at + 1) & (capacity - 1);
             }
             self.entries[at] = entry;

@@ -13,6 +13,7 @@ mod id;
 mod import;
 mod lists;
 mod mapping;
+mod named;
 mod names;
 mod progress;
 mod skipped;

@@ -1,0 +1,124 @@
+//! Updates that depend on no thread: gradients first, then one update per row.
+
+use pulp::Arch;
+use rayon::prelude::*;
+
+use super::rows::Frozen;
+use super::shard::{Plan, RowGradients, Shard, Slice};
+use super::table::Table;
+use crate::optimiser::Update;
+
+/// Parts of a table per thread, so that a part with popular rows holds nobody up.
+const PARTS_PER_THREAD: usize = 4;
+
+/// Computes the gradients of all slices at the tables as they are, then updates every row once.
+///
+/// Each row's gradients are added in the order of the slices, so the result depends on neither
+/// the number of threads nor how rows are divided between them. Gives the sum of the losses.
+pub(crate) fn step(
+    plan: &Plan<'_>,
+    slices: &[Slice<'_>],
+    shards: &mut Vec<Shard>,
+    [entities, relations]: [Table<'_>; 2],
+    [entity_update, relation_update]: [Update; 2],
+) -> f64 {
+    if shards.len() < slices.len() {
+        shards.resize_with(slices.len(), Shard::default);
+    }
+    let shards = &mut shards[..slices.len()];
+    let entity_rows = Frozen { values: &*entities.values, width: entities.width };
+    let relation_rows = Frozen { values: &*relations.values, width: relations.width };
+    shards.par_iter_mut().zip(slices).for_each(|(shard, slice)| {
+        shard.compute(plan, *slice, &entity_rows, &relation_rows);
+    });
+    let gradients: Vec<[&RowGradients; 2]> =
+        shards.iter().map(|shard| [&shard.entities, &shard.relations]).collect();
+    let of_table = |table: usize| gradients.iter().map(|both| both[table]).collect::<Vec<_>>();
+    rayon::join(
+        || update_rows(entities, &of_table(0), entity_update),
+        || update_rows(relations, &of_table(1), relation_update),
+    );
+    shards.iter().map(|shard| shard.loss).sum()
+}
+
+/// Some consecutive rows of a table, with what belongs to them.
+struct Part<'t> {
+    first: usize,
+    values: &'t mut [f32],
+    state: &'t mut [f32],
+    heads: &'t mut [u32],
+}
+
+fn update_rows(table: Table<'_>, gradients: &[&RowGradients], update: Update) {
+    let (width, state_width) = (table.width, table.state_width);
+    let threads = rayon::current_num_threads();
+    let parts = if threads == 1 { 1 } else { threads * PARTS_PER_THREAD };
+    let rows = table.heads.len();
+    let size = rows.div_ceil(parts).max(1);
+    let mut rest = Part { first: 0, values: table.values, state: table.state, heads: table.heads };
+    let mut split = Vec::with_capacity(parts);
+    while !rest.heads.is_empty() {
+        let size = size.min(rest.heads.len());
+        let (values, more_values) = rest.values.split_at_mut(size * width);
+        let (state, more_state) = rest.state.split_at_mut(size * state_width);
+        let (heads, more_heads) = rest.heads.split_at_mut(size);
+        split.push(Part { first: rest.first, values, state, heads });
+        rest = Part { first: rest.first + size, values: more_values, state: more_state, heads: more_heads };
+    }
+    split.into_par_iter().for_each(|part| update_part(part, width, state_width, gradients, update));
+}
+
+/// One gradient of a row, and where the row's next one is listed.
+#[derive(Clone, Copy)]
+struct Link<'g> {
+    gradient: &'g [f32],
+    next: u32,
+}
+
+/// Ends a chain of links.
+const END: u32 = u32::MAX;
+
+fn update_part(
+    part: Part<'_>,
+    width: usize,
+    state_width: usize,
+    gradients: &[&RowGradients],
+    update: Update,
+) {
+    let mut links: Vec<Link<'_>> = Vec::new();
+    let mut touched = Vec::new();
+    // Walking backwards and putting each link in front leaves the chains in forward order.
+    for shard in gradients.iter().rev() {
+        for (at, &row) in shard.rows.iter().enumerate().rev() {
+            let row = (row as usize).wrapping_sub(part.first);
+            let Some(head) = part.heads.get_mut(row) else { continue };
+            if *head == END {
+                touched.push(row);
+            }
+            links.push(Link { gradient: &shard.gradients[at * width..(at + 1) * width], next: *head });
+            *head = links.len() as u32 - 1;
+        }
+    }
+    let mut sum = vec![0.0; width];
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for row in touched {
+                let mut link = links[std::mem::replace(&mut part.heads[row], END) as usize];
+                let mut gradient = link.gradient;
+                if link.next != END {
+                    sum.copy_from_slice(link.gradient);
+                    while link.next != END {
+                        link = links[link.next as usize];
+                        for (sum, value) in sum.iter_mut().zip(link.gradient) {
+                            *sum += value;
+                        }
+                    }
+                    gradient = &sum;
+                }
+                let state = &mut part.state[row * state_width..(row + 1) * state_width];
+                update.apply(&mut part.values[row * width..(row + 1) * width], state, gradient);
+            }
+        },
+    );
+}

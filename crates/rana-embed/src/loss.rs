@@ -1,6 +1,6 @@
 //! [`Loss`]: what training minimises, for true facts against their negatives.
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{ConfigError, not_negative, positive};
@@ -74,64 +74,99 @@ impl Loss {
         positive_gradients: &mut [f32],
         negative_gradients: &mut [f32],
     ) -> f64 {
-        debug_assert_eq!(positives.len() * count, negatives.len());
-        Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                let scores = positives.iter().zip(negatives.chunks_exact(count));
-                let gradients = positive_gradients.iter_mut().zip(negative_gradients.chunks_exact_mut(count));
-                let mut sum = 0.0;
-                for ((&p, n), (dp, dn)) in scores.zip(gradients) {
-                    let (loss, gradient) = match self {
-                        Self::Margin { margin } => margin_ranking(margin, p, n, dn),
-                        Self::Logistic { gamma } => logistic(gamma, None, p, n, dn),
-                        Self::SelfAdversarial { gamma, temperature } => {
-                            logistic(gamma, Some(temperature), p, n, dn)
-                        }
-                        Self::Softmax => softmax(p, n, dn),
-                    };
-                    *dp = gradient;
-                    sum += f64::from(loss);
+        assert_eq!(positives.len() * count, negatives.len());
+        Arch::new().dispatch(Gradients {
+            loss: self,
+            count,
+            positives,
+            negatives,
+            positive_gradients,
+            negative_gradients,
+        })
+    }
+}
+
+struct Gradients<'a> {
+    loss: Loss,
+    count: usize,
+    positives: &'a [f32],
+    negatives: &'a [f32],
+    positive_gradients: &'a mut [f32],
+    negative_gradients: &'a mut [f32],
+}
+
+impl WithSimd for Gradients<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        let Self { count, .. } = self;
+        let scores = self.positives.iter().zip(self.negatives.chunks_exact(count));
+        let for_positives = self.positive_gradients.iter_mut();
+        let gradients = for_positives.zip(self.negative_gradients.chunks_exact_mut(count));
+        let mut terms = vec![0.0; count];
+        let mut sum = 0.0;
+        for ((&p, n), (dp, dn)) in scores.zip(gradients) {
+            let (loss, gradient) = match self.loss {
+                Loss::Margin { margin } => margin_ranking(margin, p, n, dn, &mut terms),
+                Loss::Logistic { gamma } => logistic(gamma, 0.0, p, n, dn, &mut terms),
+                Loss::SelfAdversarial { gamma, temperature } => {
+                    logistic(gamma, temperature, p, n, dn, &mut terms)
                 }
-                sum
-            },
-        )
+                Loss::Softmax => softmax(p, n, dn),
+            };
+            *dp = gradient;
+            sum += f64::from(loss);
+        }
+        sum
     }
 }
 
-#[inline(always)]
-fn margin_ranking(margin: f32, p: f32, n: &[f32], dn: &mut [f32]) -> (f32, f32) {
-    let weight = 1.0 / counted(n).max(1.0);
-    for (dn, &n) in dn.iter_mut().zip(n) {
-        *dn = if margin - p + n > 0.0 { weight } else { 0.0 };
-    }
-    let loss = sum(n.iter().map(|&n| (margin - p + n).max(0.0)));
-    (weight * loss, -sum(dn.iter().copied()))
-}
+// The functions below go over the negatives in simple passes, with `terms` to put the losses in:
+// such loops become vector instructions, one clever loop would not.
 
 #[inline(always)]
-fn logistic(gamma: f32, temperature: Option<f32>, p: f32, n: &[f32], dn: &mut [f32]) -> (f32, f32) {
-    let valid = counted(n);
+fn margin_ranking(margin: f32, p: f32, n: &[f32], dn: &mut [f32], terms: &mut [f32]) -> (f32, f32) {
+    let weight = 1.0 / counted(n, terms).max(1.0);
+    for ((dn, term), &n) in dn.iter_mut().zip(terms.iter_mut()).zip(n) {
+        let short = margin - p + n;
+        *term = short.max(0.0);
+        *dn = if short > 0.0 { weight } else { 0.0 };
+    }
+    (weight * sum(terms), -sum(dn))
+}
+
+/// A temperature of zero gives all negatives the same weight.
+#[inline(always)]
+fn logistic(
+    gamma: f32,
+    temperature: f32,
+    p: f32,
+    n: &[f32],
+    dn: &mut [f32],
+    terms: &mut [f32],
+) -> (f32, f32) {
     // First the weights, then the gradients in their place.
-    match temperature {
-        _ if valid == 0.0 => dn.fill(0.0),
-        None => dn.fill(0.5 / valid),
-        Some(temperature) => {
-            let top = temperature * largest(n);
-            for (dn, &n) in dn.iter_mut().zip(n) {
-                *dn = exp(temperature * n - top);
-            }
-            let scale = 0.5 / sum(dn.iter().copied());
-            for dn in dn.iter_mut() {
-                *dn *= scale;
-            }
+    let valid = counted(n, terms);
+    if valid == 0.0 {
+        dn.fill(0.0);
+    } else if temperature == 0.0 {
+        dn.fill(0.5 / valid);
+    } else {
+        let top = temperature * largest(n);
+        for (dn, &n) in dn.iter_mut().zip(n) {
+            *dn = exp(temperature * n - top);
+        }
+        let scale = 0.5 / sum(dn);
+        for dn in dn.iter_mut() {
+            *dn *= scale;
         }
     }
-    let negative = sum(dn.iter().zip(n).map(|(&weight, &n)| weight * softplus(gamma + n)));
-    for (dn, &n) in dn.iter_mut().zip(n) {
+    for ((dn, term), &n) in dn.iter_mut().zip(terms.iter_mut()).zip(n) {
+        *term = *dn * softplus(gamma + n);
         *dn *= sigmoid(gamma + n);
     }
-    (0.5 * softplus(-gamma - p) + negative, -0.5 * sigmoid(-gamma - p))
+    (0.5 * softplus(-gamma - p) + sum(terms), -0.5 * sigmoid(-gamma - p))
 }
 
 #[inline(always)]
@@ -141,7 +176,7 @@ fn softmax(p: f32, n: &[f32], dn: &mut [f32]) -> (f32, f32) {
         *dn = exp(n - top);
     }
     let own = exp(p - top);
-    let others = sum(dn.iter().copied());
+    let others = sum(dn);
     let scale = 1.0 / (own + others);
     for dn in dn.iter_mut() {
         *dn *= scale;
@@ -151,30 +186,44 @@ fn softmax(p: f32, n: &[f32], dn: &mut [f32]) -> (f32, f32) {
 
 /// How many negatives count.
 #[inline(always)]
-fn counted(n: &[f32]) -> f32 {
-    sum(n.iter().map(|&n| if n == f32::NEG_INFINITY { 0.0 } else { 1.0 }))
+fn counted(n: &[f32], terms: &mut [f32]) -> f32 {
+    for (term, &n) in terms.iter_mut().zip(n) {
+        *term = if n == f32::NEG_INFINITY { 0.0 } else { 1.0 };
+    }
+    sum(terms)
 }
 
-/// A sum in eight strands, which the compiler can keep in one vector register.
+/// A sum in eight strands, which is what one vector register holds.
 #[inline(always)]
-fn sum(values: impl ExactSizeIterator<Item = f32>) -> f32 {
-    fold(values, 0.0, |a, b| a + b)
-}
-
-#[inline(always)]
-fn largest(n: &[f32]) -> f32 {
-    fold(n.iter().copied(), f32::NEG_INFINITY, f32::max)
-}
-
-#[inline(always)]
-fn fold(mut values: impl ExactSizeIterator<Item = f32>, start: f32, join: impl Fn(f32, f32) -> f32) -> f32 {
-    let mut strands = [start; 8];
-    for _ in 0..values.len() / 8 {
-        for strand in &mut strands {
-            *strand = join(*strand, values.next().unwrap_or(start));
+fn sum(values: &[f32]) -> f32 {
+    let mut strands = [0.0; 8];
+    let (eights, rest) = values.as_chunks::<8>();
+    for eight in eights {
+        for at in 0..8 {
+            strands[at] += eight[at];
         }
     }
-    values.chain(strands).fold(start, join)
+    let mut total = 0.0;
+    for value in strands.iter().chain(rest) {
+        total += value;
+    }
+    total
+}
+
+#[inline(always)]
+fn largest(values: &[f32]) -> f32 {
+    let mut strands = [f32::NEG_INFINITY; 8];
+    let (eights, rest) = values.as_chunks::<8>();
+    for eight in eights {
+        for at in 0..8 {
+            strands[at] = if eight[at] > strands[at] { eight[at] } else { strands[at] };
+        }
+    }
+    let mut most = f32::NEG_INFINITY;
+    for &value in strands.iter().chain(rest) {
+        most = if value > most { value } else { most };
+    }
+    most
 }
 
 #[cfg(test)]

@@ -3,11 +3,17 @@
 //! The ones of the standard library are calls, and a loop around a call stays scalar. These are
 //! branch-free polynomials, accurate to a few units in the last place over the range they state.
 
+/// Adding this to a small number rounds it to an integer, which then stands in the low bits.
+///
+/// A conversion by `as` would check for overflow, one number at a time.
+const ROUND: f32 = 12_582_912.0;
+
 /// `e^x`, for `x` clamped to ±87.
 #[inline(always)]
 pub(crate) fn exp(x: f32) -> f32 {
     let x = x.clamp(-87.0, 87.0);
-    let n = (x * std::f32::consts::LOG2_E).round_ties_even();
+    let shifted = x * std::f32::consts::LOG2_E + ROUND;
+    let n = shifted - ROUND;
     // ln 2 in two parts, so that the remainder keeps its low bits.
     let r = x - n * 0.693_359_4 + n * 2.121_944_4e-4;
     let p = 1.987_569_1e-4;
@@ -17,8 +23,8 @@ pub(crate) fn exp(x: f32) -> f32 {
     let p = p * r + 1.666_666_5e-1;
     let p = p * r + 0.5;
     let y = p * r * r + r + 1.0;
-    // SAFE: |n| is at most 126, so the conversion is exact and the exponent stays in range.
-    y * f32::from_bits(((n as i32 + 127) as u32) << 23)
+    // The shift drops all of `ROUND` but leaves `n` where the exponent is.
+    y * f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23))
 }
 
 /// `1 / (1 + e^-x)`.
@@ -47,16 +53,19 @@ pub(crate) fn softplus(x: f32) -> f32 {
 /// `(sin x, cos x)`, for `|x|` up to some thousands.
 #[inline(always)]
 pub(crate) fn sin_cos(x: f32) -> (f32, f32) {
-    let quarter = (x * std::f32::consts::FRAC_2_PI).round_ties_even();
+    let shifted = x * std::f32::consts::FRAC_2_PI + ROUND;
+    let quarter = shifted - ROUND;
     // π/2 in three parts, so that the remainder keeps its low bits.
     let r = x - quarter * 1.570_312_5 - quarter * 4.837_513e-4 - quarter * 7.549_79e-8;
     let s = r * r;
     let sin = ((-1.951_529_6e-4 * s + 8.332_161e-3) * s - 1.666_665_5e-1) * s * r + r;
     let cos = ((2.443_315_7e-5 * s - 1.388_731_6e-3) * s + 4.166_664_6e-2) * s * s - 0.5 * s + 1.0;
-    let quadrant = quarter as i32;
+    let quadrant = shifted.to_bits();
     let (sin, cos) = if quadrant & 1 == 0 { (sin, cos) } else { (cos, sin) };
-    let flip = |value: f32, when: bool| if when { -value } else { value };
-    (flip(sin, quadrant & 2 != 0), flip(cos, (quadrant + 1) & 2 != 0))
+    // The second bit of the quadrant becomes the sign.
+    let flip_sin = (quadrant & 2) << 30;
+    let flip_cos = (quadrant.wrapping_add(1) & 2) << 30;
+    (f32::from_bits(sin.to_bits() ^ flip_sin), f32::from_bits(cos.to_bits() ^ flip_cos))
 }
 
 #[cfg(test)]

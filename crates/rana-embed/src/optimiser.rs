@@ -3,19 +3,20 @@
 //! All optimisers are row-sparse: only rows with a gradient are touched, and each row has its own
 //! state.
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{ConfigError, not_negative};
 use crate::model::Layout;
 
 /// How the gradient of a row becomes an update of it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Optimiser {
     /// A step against the gradient.
     Sgd,
     /// Every coordinate's step shrinks with the squares of its gradients so far (Duchi et al., 2011).
+    #[default]
     Adagrad,
     /// Steps along a running mean of gradients, scaled by a running mean of squares (Kingma and
     /// Ba, 2015).
@@ -30,12 +31,6 @@ pub enum Optimiser {
         #[serde(default = "Optimiser::default_beta2")]
         beta2: f32,
     },
-}
-
-impl Default for Optimiser {
-    fn default() -> Self {
-        Self::Adagrad
-    }
 }
 
 /// Keeps the first steps of Adagrad and Adam finite.
@@ -96,8 +91,8 @@ impl Optimiser {
                 let (means, squares) = state.split_at_mut(row.len());
                 let Some((steps, squares)) = squares.split_last_mut() else { return };
                 *steps += 1.0;
-                let corrected = |beta: f32| 1.0 - beta.powi(*steps as i32);
-                let (rate, scale) = (rate / corrected(beta1), 1.0 / corrected(beta2));
+                let steps = *steps as i32;
+                let (rate, scale) = (rate / (1.0 - beta1.powi(steps)), 1.0 / (1.0 - beta2.powi(steps)));
                 for (((value, mean), square), &gradient) in
                     row.iter_mut().zip(means).zip(squares).zip(gradient)
                 {
@@ -119,31 +114,32 @@ pub(crate) struct Update {
 }
 
 impl Update {
-    /// Updates one row and its state.
+    /// Updates one row and its state; to be called from code that is compiled for vectors.
+    #[inline(always)]
     pub(crate) fn apply(&self, row: &mut [f32], state: &mut [f32], gradient: &[f32]) {
-        Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                self.optimiser.step(self.rate, row, state, gradient);
-                if let Some(most) = self.max_norm {
-                    shorten(row, most);
-                }
-            },
-        );
+        self.optimiser.step(self.rate, row, state, gradient);
+        if let Some(most) = self.max_norm {
+            shorten(row, most);
+        }
     }
 }
 
 #[inline(always)]
 fn shorten(row: &mut [f32], most: f32) {
     let mut strands = [0.0; 8];
-    let mut eights = row.chunks_exact(8);
-    for eight in &mut eights {
-        for (strand, value) in strands.iter_mut().zip(eight) {
-            *strand += value * value;
+    let (eights, rest) = row.as_chunks::<8>();
+    for eight in eights {
+        for at in 0..8 {
+            strands[at] += eight[at] * eight[at];
         }
     }
-    let rest: f32 = eights.remainder().iter().map(|value| value * value).sum();
-    let square = strands.iter().sum::<f32>() + rest;
+    let mut square = 0.0;
+    for strand in strands {
+        square += strand;
+    }
+    for value in rest {
+        square += value * value;
+    }
     if square > most * most {
         let scale = most / square.sqrt();
         for value in row {
@@ -187,14 +183,7 @@ impl Regulariser {
         if self == Self::None {
             return;
         }
-        Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                for (row, gradient) in rows.chunks_exact(width).zip(gradients.chunks_exact_mut(width)) {
-                    self.add_gradient(layout, row, gradient);
-                }
-            },
-        );
+        Arch::new().dispatch(Penalties { regulariser: self, width, layout, rows, gradients });
     }
 
     #[inline(always)]
@@ -220,6 +209,26 @@ impl Regulariser {
                     *d_im += scale * im;
                 }
             }
+        }
+    }
+}
+
+struct Penalties<'a> {
+    regulariser: Regulariser,
+    width: usize,
+    layout: Layout,
+    rows: &'a [f32],
+    gradients: &'a mut [f32],
+}
+
+impl WithSimd for Penalties<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let gradients = self.gradients.chunks_exact_mut(self.width);
+        for (row, gradient) in self.rows.chunks_exact(self.width).zip(gradients) {
+            self.regulariser.add_gradient(self.layout, row, gradient);
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! A pair's score is summed in the same order wherever the pair stands in a block, so a score
 //! never depends on what else is scored beside it.
+#![expect(clippy::needless_range_loop, reason = "tiles are small matrices, and indices say it best")]
 
 use std::array;
 use std::marker::PhantomData;
@@ -289,6 +290,9 @@ impl Kernel<2> for Modulus {
     }
 }
 
+// From here on no closure computes anything: a closure is a function of its own, compiled without the
+// vector instructions of the one it stands in, and calling it costs more than all it does.
+
 /// Queries and candidates of a tile: as many sums as fit the registers of any x86-64 or ARM.
 const TILE: (usize, usize) = (4, 2);
 
@@ -314,7 +318,7 @@ impl<K: Kernel<P>, const P: usize> WithSimd for Scores<'_, K, P> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { shape, queries, candidates, scores, kernel: _ } = self;
+        let Self { shape, queries, candidates, scores, .. } = self;
         let Blocks { dim, candidates: count, .. } = shape;
         let groups = queries.chunks_exact(shape.queries * dim).zip(candidates.chunks_exact(count * dim));
         for ((queries, candidates), scores) in groups.zip(scores.chunks_exact_mut(shape.queries * count)) {
@@ -341,55 +345,64 @@ fn score_strip<S: Simd, K: Kernel<P>, const P: usize, const Q: usize>(
     scores: &mut [f32],
 ) {
     let count = candidates.len() / dim;
-    let queries: [_; Q] = rows(queries, dim);
-    let mut tiles = candidates.chunks_exact(TILE.1 * dim);
+    let queries = Lanes::<S, P>::rows::<Q>(queries, dim);
     let mut at = 0;
-    for pair in &mut tiles {
-        let sums = sum_tile::<S, K, P, Q, { TILE.1 }>(simd, queries, rows(pair, dim));
-        for (query, sums) in sums.iter().enumerate() {
-            for (candidate, &sum) in sums.iter().enumerate() {
-                scores[query * count + at + candidate] = K::score(sum);
+    while at + TILE.1 <= count {
+        let tile = Lanes::rows(&candidates[at * dim..(at + TILE.1) * dim], dim);
+        let sums = sum_tile::<S, K, P, Q, { TILE.1 }>(simd, &queries, &tile);
+        for q in 0..Q {
+            for c in 0..TILE.1 {
+                scores[q * count + at + c] = K::score(sums[q][c]);
             }
         }
         at += TILE.1;
     }
-    for one in tiles.remainder().chunks_exact(dim) {
-        let sums = sum_tile::<S, K, P, Q, 1>(simd, queries, [one]);
-        for (query, [sum]) in sums.into_iter().enumerate() {
-            scores[query * count + at] = K::score(sum);
+    if at < count {
+        let last = Lanes::rows(&candidates[at * dim..], dim);
+        let sums = sum_tile::<S, K, P, Q, 1>(simd, &queries, &last);
+        for q in 0..Q {
+            scores[q * count + at] = K::score(sums[q][0]);
         }
-        at += 1;
     }
 }
 
 #[inline(always)]
 fn sum_tile<S: Simd, K: Kernel<P>, const P: usize, const Q: usize, const C: usize>(
     simd: S,
-    queries: [&[f32]; Q],
-    candidates: [&[f32]; C],
+    queries: &[Lanes<'_, S, P>; Q],
+    candidates: &[Lanes<'_, S, P>; C],
 ) -> [[f32; C]; Q] {
-    let queries = queries.map(|row| Lanes::<S, P>::of(row));
-    let candidates = candidates.map(|row| Lanes::<S, P>::of(row));
     let mut sums = [[simd.splat_f32s(0.0); C]; Q];
+    let mut candidate = [[simd.splat_f32s(0.0); P]; C];
     for at in 0..queries[0].len() {
-        let candidates = candidates.map(|row| row.get(at));
-        for (query, sums) in queries.iter().zip(&mut sums) {
-            let query = query.get(at);
-            for (candidate, sum) in candidates.iter().zip(sums) {
-                *sum = K::accumulate(simd, *sum, query, *candidate);
+        for c in 0..C {
+            candidate[c] = candidates[c].get(simd, at);
+        }
+        for q in 0..Q {
+            let query = queries[q].get(simd, at);
+            for c in 0..C {
+                sums[q][c] = K::accumulate(simd, sums[q][c], query, candidate[c]);
             }
         }
     }
     if queries[0].has_tail() {
-        let candidates = candidates.map(|row| row.tail(simd));
-        for (query, sums) in queries.iter().zip(&mut sums) {
-            let query = query.tail(simd);
-            for (candidate, sum) in candidates.iter().zip(sums) {
-                *sum = K::accumulate(simd, *sum, query, *candidate);
+        for c in 0..C {
+            candidate[c] = candidates[c].tail(simd);
+        }
+        for q in 0..Q {
+            let query = queries[q].tail(simd);
+            for c in 0..C {
+                sums[q][c] = K::accumulate(simd, sums[q][c], query, candidate[c]);
             }
         }
     }
-    sums.map(|sums| sums.map(|sum| simd.reduce_sum_f32s(sum)))
+    let mut totals = [[0.0; C]; Q];
+    for q in 0..Q {
+        for c in 0..C {
+            totals[q][c] = simd.reduce_sum_f32s(sums[q][c]);
+        }
+    }
+    totals
 }
 
 fn backward_of<K: Kernel<P>, const P: usize>(
@@ -420,7 +433,7 @@ impl<K: Kernel<P>, const P: usize> WithSimd for Backward<'_, K, P> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { shape, forward, query_gradients, candidate_gradients, kernel: _ } = self;
+        let Self { shape, forward, query_gradients, candidate_gradients, .. } = self;
         let Blocks { dim, queries, candidates, .. } = shape;
         for group in 0..shape.groups {
             let (first, scores) = (group * queries, group * queries * candidates);
@@ -459,77 +472,90 @@ fn pull_strip<S: Simd, K: Kernel<P>, const P: usize, const Q: usize>(
     candidate_gradients: &mut [f32],
 ) {
     let count = forward.candidates.len() / dim;
-    let weight = |query: usize, candidate: usize| {
-        let at = query * count + candidate;
-        K::weight(forward.scores[at], forward.score_gradients[at])
-    };
-    let queries: [_; Q] = rows(forward.queries, dim);
     let mut at = 0;
     while at + TILE.1 <= count {
-        let range = at * dim..(at + TILE.1) * dim;
-        let weights = array::from_fn(|query| array::from_fn(|candidate| weight(query, at + candidate)));
-        let candidates = rows(&forward.candidates[range.clone()], dim);
-        let gradients = (&mut *query_gradients, &mut candidate_gradients[range]);
-        pull_tile::<S, K, P, Q, { TILE.1 }>(simd, dim, weights, (queries, candidates), gradients);
+        pull_tile::<S, K, P, Q, { TILE.1 }>(simd, dim, at, forward, query_gradients, candidate_gradients);
         at += TILE.1;
     }
     if at < count {
-        let range = at * dim..(at + 1) * dim;
-        let weights = array::from_fn(|query| [weight(query, at)]);
-        let candidates = [&forward.candidates[range.clone()]];
-        let gradients = (query_gradients, &mut candidate_gradients[range]);
-        pull_tile::<S, K, P, Q, 1>(simd, dim, weights, (queries, candidates), gradients);
+        pull_tile::<S, K, P, Q, 1>(simd, dim, at, forward, query_gradients, candidate_gradients);
     }
 }
 
+/// Pulls `Q` queries and the `C` candidates from `first` on at each other.
 #[inline(always)]
 fn pull_tile<S: Simd, K: Kernel<P>, const P: usize, const Q: usize, const C: usize>(
     simd: S,
     dim: usize,
-    weights: [[f32; C]; Q],
-    (queries, candidates): ([&[f32]; Q], [&[f32]; C]),
-    (query_gradients, candidate_gradients): (&mut [f32], &mut [f32]),
+    first: usize,
+    forward: Forward<'_>,
+    query_gradients: &mut [f32],
+    candidate_gradients: &mut [f32],
 ) {
-    if weights.iter().flatten().all(|&weight| weight == 0.0) {
+    let count = forward.candidates.len() / dim;
+    let mut weights = [[simd.splat_f32s(0.0); C]; Q];
+    let mut is_idle = true;
+    for q in 0..Q {
+        for c in 0..C {
+            let at = q * count + first + c;
+            let weight = K::weight(forward.scores[at], forward.score_gradients[at]);
+            is_idle &= weight == 0.0;
+            weights[q][c] = simd.splat_f32s(weight);
+        }
+    }
+    if is_idle {
         return;
     }
-    let weights = weights.map(|row| row.map(|weight| simd.splat_f32s(weight)));
-    let queries = queries.map(|row| Lanes::<S, P>::of(row));
-    let candidates = candidates.map(|row| Lanes::<S, P>::of(row));
-    let mut query_gradients: [_; Q] = rows_mut(query_gradients, dim).map(LanesMut::<S, P>::of);
-    let mut candidate_gradients: [_; C] = rows_mut(candidate_gradients, dim).map(LanesMut::<S, P>::of);
+    let range = first * dim..(first + C) * dim;
+    let queries = Lanes::<S, P>::rows::<Q>(forward.queries, dim);
+    let candidates = Lanes::<S, P>::rows::<C>(&forward.candidates[range.clone()], dim);
+    let mut query_gradients = LanesMut::<S, P>::rows::<Q>(query_gradients, dim);
+    let mut candidate_gradients = LanesMut::<S, P>::rows::<C>(&mut candidate_gradients[range], dim);
+    let mut query = [[simd.splat_f32s(0.0); P]; Q];
+    let mut candidate = [[simd.splat_f32s(0.0); P]; C];
+    let (mut for_query, mut for_candidate) = (query, candidate);
     for at in 0..queries[0].len() {
-        let mut for_query = array::from_fn(|q| query_gradients[q].get(at));
-        let mut for_candidate = array::from_fn(|c| candidate_gradients[c].get(at));
-        let (query, candidate) = (queries.map(|row| row.get(at)), candidates.map(|row| row.get(at)));
+        for q in 0..Q {
+            query[q] = queries[q].get(simd, at);
+            for_query[q] = query_gradients[q].get(simd, at);
+        }
+        for c in 0..C {
+            candidate[c] = candidates[c].get(simd, at);
+            for_candidate[c] = candidate_gradients[c].get(simd, at);
+        }
         pull_lanes::<S, K, P, Q, C>(
             simd,
             &weights,
             (&query, &candidate),
             (&mut for_query, &mut for_candidate),
         );
-        for (row, value) in query_gradients.iter_mut().zip(for_query) {
-            row.set(at, value);
+        for q in 0..Q {
+            query_gradients[q].set(at, for_query[q]);
         }
-        for (row, value) in candidate_gradients.iter_mut().zip(for_candidate) {
-            row.set(at, value);
+        for c in 0..C {
+            candidate_gradients[c].set(at, for_candidate[c]);
         }
     }
     if queries[0].has_tail() {
-        let mut for_query = array::from_fn(|q| query_gradients[q].tail(simd));
-        let mut for_candidate = array::from_fn(|c| candidate_gradients[c].tail(simd));
-        let (query, candidate) = (queries.map(|row| row.tail(simd)), candidates.map(|row| row.tail(simd)));
+        for q in 0..Q {
+            query[q] = queries[q].tail(simd);
+            for_query[q] = query_gradients[q].tail(simd);
+        }
+        for c in 0..C {
+            candidate[c] = candidates[c].tail(simd);
+            for_candidate[c] = candidate_gradients[c].tail(simd);
+        }
         pull_lanes::<S, K, P, Q, C>(
             simd,
             &weights,
             (&query, &candidate),
             (&mut for_query, &mut for_candidate),
         );
-        for (row, value) in query_gradients.iter_mut().zip(for_query) {
-            row.set_tail(simd, value);
+        for q in 0..Q {
+            query_gradients[q].set_tail(simd, for_query[q]);
         }
-        for (row, value) in candidate_gradients.iter_mut().zip(for_candidate) {
-            row.set_tail(simd, value);
+        for c in 0..C {
+            candidate_gradients[c].set_tail(simd, for_candidate[c]);
         }
     }
 }
@@ -569,29 +595,49 @@ fn l2_by_matmul(
         .map(|(&score, &gradient)| L2::weight(score, gradient))
         .collect();
     matmul::add_weighted_sums(shape, forward, &weights, query_gradients, candidate_gradients);
-    Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            let Blocks { queries, candidates, dim, .. } = shape;
-            let mut of_candidates = vec![0.0; candidates];
-            for (group, weights) in weights.chunks_exact(queries * candidates).enumerate() {
-                of_candidates.fill(0.0);
-                for (query, weights) in weights.chunks_exact(candidates).enumerate() {
-                    let row = (group * queries + query) * dim..(group * queries + query + 1) * dim;
-                    let sum = weights.iter().sum();
-                    subtract(&mut query_gradients[row.clone()], sum, &forward.queries[row]);
-                    for (sum, weight) in of_candidates.iter_mut().zip(weights) {
-                        *sum += weight;
-                    }
+    Arch::new().dispatch(SubtractWeighted {
+        shape,
+        forward,
+        weights: &weights,
+        query_gradients,
+        candidate_gradients,
+    });
+}
+
+/// Subtracts every row, times the sum of its weights, from its gradient.
+struct SubtractWeighted<'a> {
+    shape: Blocks,
+    forward: Forward<'a>,
+    weights: &'a [f32],
+    query_gradients: &'a mut [f32],
+    candidate_gradients: &'a mut [f32],
+}
+
+impl WithSimd for SubtractWeighted<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { shape, forward, weights, query_gradients, candidate_gradients } = self;
+        let Blocks { queries, candidates, dim, .. } = shape;
+        let mut of_candidates = vec![0.0; candidates];
+        for (group, weights) in weights.chunks_exact(queries * candidates).enumerate() {
+            of_candidates.fill(0.0);
+            for (query, weights) in weights.chunks_exact(candidates).enumerate() {
+                let row = (group * queries + query) * dim..(group * queries + query + 1) * dim;
+                let mut sum = 0.0;
+                for (of_candidate, weight) in of_candidates.iter_mut().zip(weights) {
+                    *of_candidate += weight;
+                    sum += weight;
                 }
-                for (candidate, &sum) in of_candidates.iter().enumerate() {
-                    let row =
-                        (group * candidates + candidate) * dim..(group * candidates + candidate + 1) * dim;
-                    subtract(&mut candidate_gradients[row.clone()], sum, &forward.candidates[row]);
-                }
+                subtract(&mut query_gradients[row.clone()], sum, &forward.queries[row]);
             }
-        },
-    );
+            for (candidate, &sum) in of_candidates.iter().enumerate() {
+                let row = (group * candidates + candidate) * dim..(group * candidates + candidate + 1) * dim;
+                subtract(&mut candidate_gradients[row.clone()], sum, &forward.candidates[row]);
+            }
+        }
+    }
 }
 
 #[inline(always)]
@@ -599,17 +645,6 @@ fn subtract(from: &mut [f32], weight: f32, row: &[f32]) {
     for (from, value) in from.iter_mut().zip(row) {
         *from -= weight * value;
     }
-}
-
-#[inline(always)]
-fn rows<const N: usize>(block: &[f32], dim: usize) -> [&[f32]; N] {
-    array::from_fn(|row| &block[row * dim..(row + 1) * dim])
-}
-
-#[inline(always)]
-fn rows_mut<const N: usize>(block: &mut [f32], dim: usize) -> [&mut [f32]; N] {
-    let mut rows = block.chunks_exact_mut(dim);
-    array::from_fn(|_| rows.next().unwrap_or_default())
 }
 
 /// A row as whole vectors and a rest, in `P` parts of equal length.
@@ -621,10 +656,16 @@ struct Lanes<'a, S: Simd, const P: usize> {
 
 impl<'a, S: Simd, const P: usize> Lanes<'a, S, P> {
     #[inline(always)]
-    fn of(row: &'a [f32]) -> Self {
-        let len = row.len() / P;
-        let parts: [_; P] = array::from_fn(|part| S::as_simd_f32s(&row[part * len..(part + 1) * len]));
-        Self { vectors: parts.map(|part| part.0), rests: parts.map(|part| part.1) }
+    fn rows<const N: usize>(block: &'a [f32], dim: usize) -> [Self; N] {
+        let mut rows = [Self { vectors: [&[]; P], rests: [&[]; P] }; N];
+        let part = dim / P;
+        for (n, row) in rows.iter_mut().enumerate() {
+            for p in 0..P {
+                let start = n * dim + p * part;
+                (row.vectors[p], row.rests[p]) = S::as_simd_f32s(&block[start..start + part]);
+            }
+        }
+        rows
     }
 
     #[inline(always)]
@@ -633,8 +674,12 @@ impl<'a, S: Simd, const P: usize> Lanes<'a, S, P> {
     }
 
     #[inline(always)]
-    fn get(&self, at: usize) -> [S::f32s; P] {
-        self.vectors.map(|part| part[at])
+    fn get(&self, simd: S, at: usize) -> [S::f32s; P] {
+        let mut values = [simd.splat_f32s(0.0); P];
+        for p in 0..P {
+            values[p] = self.vectors[p][at];
+        }
+        values
     }
 
     #[inline(always)]
@@ -645,7 +690,11 @@ impl<'a, S: Simd, const P: usize> Lanes<'a, S, P> {
     /// The rest with zeros behind it, which contribute nothing to any similarity.
     #[inline(always)]
     fn tail(&self, simd: S) -> [S::f32s; P] {
-        self.rests.map(|rest| simd.partial_load_f32s(rest))
+        let mut values = [simd.splat_f32s(0.0); P];
+        for p in 0..P {
+            values[p] = simd.partial_load_f32s(self.rests[p]);
+        }
+        values
     }
 }
 
@@ -657,39 +706,51 @@ struct LanesMut<'a, S: Simd, const P: usize> {
 
 impl<'a, S: Simd, const P: usize> LanesMut<'a, S, P> {
     #[inline(always)]
-    fn of(row: &'a mut [f32]) -> Self {
-        let len = row.len() / P;
-        let mut parts = row.chunks_exact_mut(len.max(1));
-        let mut rests: [&mut [f32]; P] = array::from_fn(|_| Default::default());
-        let vectors = array::from_fn(|part| {
-            let (vectors, rest) = S::as_mut_simd_f32s(parts.next().unwrap_or_default());
-            rests[part] = rest;
-            vectors
+    fn rows<const N: usize>(block: &'a mut [f32], dim: usize) -> [Self; N] {
+        let mut rows: [Self; N] = array::from_fn(|_| Self {
+            vectors: array::from_fn(|_| Default::default()),
+            rests: array::from_fn(|_| Default::default()),
         });
-        Self { vectors, rests }
+        let mut rest = block;
+        for row in &mut rows {
+            for p in 0..P {
+                let (part, others) = rest.split_at_mut(dim / P);
+                (row.vectors[p], row.rests[p]) = S::as_mut_simd_f32s(part);
+                rest = others;
+            }
+        }
+        rows
     }
 
     #[inline(always)]
-    fn get(&self, at: usize) -> [S::f32s; P] {
-        array::from_fn(|part| self.vectors[part][at])
+    fn get(&self, simd: S, at: usize) -> [S::f32s; P] {
+        let mut values = [simd.splat_f32s(0.0); P];
+        for p in 0..P {
+            values[p] = self.vectors[p][at];
+        }
+        values
     }
 
     #[inline(always)]
-    fn set(&mut self, at: usize, value: [S::f32s; P]) {
-        for (part, value) in self.vectors.iter_mut().zip(value) {
-            part[at] = value;
+    fn set(&mut self, at: usize, values: [S::f32s; P]) {
+        for p in 0..P {
+            self.vectors[p][at] = values[p];
         }
     }
 
     #[inline(always)]
     fn tail(&self, simd: S) -> [S::f32s; P] {
-        array::from_fn(|part| simd.partial_load_f32s(self.rests[part]))
+        let mut values = [simd.splat_f32s(0.0); P];
+        for p in 0..P {
+            values[p] = simd.partial_load_f32s(self.rests[p]);
+        }
+        values
     }
 
     #[inline(always)]
-    fn set_tail(&mut self, simd: S, value: [S::f32s; P]) {
-        for (part, value) in self.rests.iter_mut().zip(value) {
-            simd.partial_store_f32s(part, value);
+    fn set_tail(&mut self, simd: S, values: [S::f32s; P]) {
+        for p in 0..P {
+            simd.partial_store_f32s(self.rests[p], values[p]);
         }
     }
 }

@@ -6,7 +6,9 @@ mod rotate;
 mod simple;
 mod transe;
 
-use pulp::Arch;
+use std::marker::PhantomData;
+
+use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
 use crate::similarity::Similarity;
@@ -205,37 +207,61 @@ fn queries_of<M: Model>(
     relations: &[f32],
     queries: &mut [f32],
 ) {
-    Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            let rows = anchors.chunks_exact(dim).zip(relations.chunks_exact(width));
-            for ((anchor, relation), query) in rows.zip(queries.chunks_exact_mut(dim)) {
-                M::query(side, anchor, relation, query);
-            }
-        },
-    );
+    Arch::new().dispatch(Queries::<M> { dim, width, side, anchors, relations, queries, model: PhantomData });
+}
+
+struct Queries<'a, M> {
+    dim: usize,
+    width: usize,
+    side: Side,
+    anchors: &'a [f32],
+    relations: &'a [f32],
+    queries: &'a mut [f32],
+    model: PhantomData<M>,
+}
+
+impl<M: Model> WithSimd for Queries<'_, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let rows = self.anchors.chunks_exact(self.dim).zip(self.relations.chunks_exact(self.width));
+        for ((anchor, relation), query) in rows.zip(self.queries.chunks_exact_mut(self.dim)) {
+            M::query(self.side, anchor, relation, query);
+        }
+    }
 }
 
 type Inputs<'a> = (&'a [f32], &'a [f32], &'a [f32]);
 type Outputs<'a> = (&'a mut [f32], &'a mut [f32]);
 
-fn backward_of<M: Model>(
+fn backward_of<M: Model>(dim: usize, width: usize, side: Side, inputs: Inputs<'_>, outputs: Outputs<'_>) {
+    Arch::new().dispatch(Backward::<M> { dim, width, side, inputs, outputs, model: PhantomData });
+}
+
+struct Backward<'a, M> {
     dim: usize,
     width: usize,
     side: Side,
-    (anchors, relations, query_gradients): Inputs<'_>,
-    (anchor_gradients, relation_gradients): Outputs<'_>,
-) {
-    Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            let rows = anchors.chunks_exact(dim).zip(relations.chunks_exact(width));
-            let rows = rows.zip(query_gradients.chunks_exact(dim));
-            let gradients =
-                anchor_gradients.chunks_exact_mut(dim).zip(relation_gradients.chunks_exact_mut(width));
-            for (((anchor, relation), query), (for_anchor, for_relation)) in rows.zip(gradients) {
-                M::backward(side, anchor, relation, query, for_anchor, for_relation);
-            }
-        },
-    );
+    inputs: Inputs<'a>,
+    outputs: Outputs<'a>,
+    model: PhantomData<M>,
+}
+
+impl<M: Model> WithSimd for Backward<'_, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { dim, width, side, .. } = self;
+        let (anchors, relations, query_gradients) = self.inputs;
+        let (anchor_gradients, relation_gradients) = self.outputs;
+        let rows = anchors.chunks_exact(dim).zip(relations.chunks_exact(width));
+        let rows = rows.zip(query_gradients.chunks_exact(dim));
+        let gradients =
+            anchor_gradients.chunks_exact_mut(dim).zip(relation_gradients.chunks_exact_mut(width));
+        for (((anchor, relation), query), (for_anchor, for_relation)) in rows.zip(gradients) {
+            M::backward(side, anchor, relation, query, for_anchor, for_relation);
+        }
+    }
 }

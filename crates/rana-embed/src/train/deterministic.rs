@@ -1,9 +1,9 @@
 //! Updates that depend on no thread: gradients first, then one update per row.
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::rows::Frozen;
+use super::rows::{AHEAD, Frozen, touch};
 use super::shard::{Plan, RowGradients, Shard, Slice};
 use super::table::Table;
 use crate::optimiser::Update;
@@ -50,12 +50,11 @@ struct Part<'t> {
 }
 
 fn update_rows(table: Table<'_>, gradients: &[&RowGradients], update: Update) {
-    let (width, state_width) = (table.width, table.state_width);
+    let Table { width, state_width, values, state, heads } = table;
     let threads = rayon::current_num_threads();
     let parts = if threads == 1 { 1 } else { threads * PARTS_PER_THREAD };
-    let rows = table.heads.len();
-    let size = rows.div_ceil(parts).max(1);
-    let mut rest = Part { first: 0, values: table.values, state: table.state, heads: table.heads };
+    let size = heads.len().div_ceil(parts).max(1);
+    let mut rest = Part { first: 0, values, state, heads };
     let mut split = Vec::with_capacity(parts);
     while !rest.heads.is_empty() {
         let size = size.min(rest.heads.len());
@@ -85,13 +84,14 @@ fn update_part(
     gradients: &[&RowGradients],
     update: Update,
 ) {
+    let Part { first, values, state, heads } = part;
     let mut links: Vec<Link<'_>> = Vec::new();
     let mut touched = Vec::new();
     // Walking backwards and putting each link in front leaves the chains in forward order.
     for shard in gradients.iter().rev() {
         for (at, &row) in shard.rows.iter().enumerate().rev() {
-            let row = (row as usize).wrapping_sub(part.first);
-            let Some(head) = part.heads.get_mut(row) else { continue };
+            let row = (row as usize).wrapping_sub(first);
+            let Some(head) = heads.get_mut(row) else { continue };
             if *head == END {
                 touched.push(row);
             }
@@ -99,26 +99,59 @@ fn update_part(
             *head = links.len() as u32 - 1;
         }
     }
-    let mut sum = vec![0.0; width];
-    Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            for row in touched {
-                let mut link = links[std::mem::replace(&mut part.heads[row], END) as usize];
-                let mut gradient = link.gradient;
-                if link.next != END {
-                    sum.copy_from_slice(link.gradient);
-                    while link.next != END {
-                        link = links[link.next as usize];
-                        for (sum, value) in sum.iter_mut().zip(link.gradient) {
-                            *sum += value;
-                        }
-                    }
-                    gradient = &sum;
+    Arch::new().dispatch(UpdateTouched {
+        touched: &touched,
+        links: &links,
+        width,
+        state_width,
+        values,
+        state,
+        heads,
+        update,
+    });
+}
+
+/// Adds up the gradients of each touched row, updates the row, and clears its chain.
+struct UpdateTouched<'a> {
+    touched: &'a [usize],
+    links: &'a [Link<'a>],
+    width: usize,
+    state_width: usize,
+    values: &'a mut [f32],
+    state: &'a mut [f32],
+    heads: &'a mut [u32],
+    update: Update,
+}
+
+impl WithSimd for UpdateTouched<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { touched, links, width, state_width, values, state, heads, update } = self;
+        let mut sum = vec![0.0; width];
+        for (at, &row) in touched.iter().enumerate() {
+            if at.is_multiple_of(AHEAD) {
+                for &row in &touched[at..touched.len().min(at + AHEAD)] {
+                    touch(&values[row * width..(row + 1) * width]);
+                    touch(&state[row * state_width..(row + 1) * state_width]);
                 }
-                let state = &mut part.state[row * state_width..(row + 1) * state_width];
-                update.apply(&mut part.values[row * width..(row + 1) * width], state, gradient);
             }
-        },
-    );
+            let mut link = links[heads[row] as usize];
+            heads[row] = END;
+            let mut gradient = link.gradient;
+            if link.next != END {
+                sum.copy_from_slice(link.gradient);
+                while link.next != END {
+                    link = links[link.next as usize];
+                    for (sum, value) in sum.iter_mut().zip(link.gradient) {
+                        *sum += value;
+                    }
+                }
+                gradient = &sum;
+            }
+            let state = &mut state[row * state_width..(row + 1) * state_width];
+            update.apply(&mut values[row * width..(row + 1) * width], state, gradient);
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::rows::{Rows, Shared};
@@ -32,7 +33,7 @@ pub(crate) fn step(
             for (table, (gradients, update)) in
                 tables.iter().zip([&shard.entities, &shard.relations].into_iter().zip(updates))
             {
-                table.update(gradients, update);
+                Arch::new().dispatch(UpdateShared { table, gradients, update });
             }
             let loss = shard.loss;
             if let Ok(mut free) = free.lock() {
@@ -54,23 +55,36 @@ struct SharedTable<'t> {
 
 impl<'t> SharedTable<'t> {
     fn new(table: Table<'t>) -> Self {
-        let Table { width, state_width, .. } = table;
-        let (values, state) = (Shared::new(table.values, width), Shared::new(table.state, state_width));
+        let Table { width, state_width, values, state, .. } = table;
+        let (values, state) = (Shared::new(values, width), Shared::new(state, state_width));
         Self { values, state, width, state_width }
     }
+}
 
-    fn update(&self, gradients: &RowGradients, update: Update) {
-        let (mut row, mut state) = (vec![0.0; self.width], vec![0.0; self.state_width]);
-        for (&at, gradient) in gradients.rows.iter().zip(gradients.gradients.chunks_exact(self.width)) {
+/// Applies gradients one after the other, each to its row as it is by then.
+struct UpdateShared<'a> {
+    table: &'a SharedTable<'a>,
+    gradients: &'a RowGradients,
+    update: Update,
+}
+
+impl WithSimd for UpdateShared<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { table, gradients, update } = self;
+        let (mut row, mut state) = (vec![0.0; table.width], vec![0.0; table.state_width]);
+        for (&at, gradient) in gradients.rows.iter().zip(gradients.gradients.chunks_exact(table.width)) {
             if at == RowGradients::NONE {
                 continue;
             }
             let at = at as usize;
-            self.values.load(at, &mut row);
-            self.state.load(at, &mut state);
+            table.values.load(at, &mut row);
+            table.state.load(at, &mut state);
             update.apply(&mut row, &mut state, gradient);
-            self.values.store(at, &row);
-            self.state.store(at, &state);
+            table.values.store(at, &row);
+            table.state.store(at, &state);
         }
     }
 }

@@ -8,6 +8,26 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 pub(crate) trait Rows: Sync {
     /// Copies a row.
     fn load(&self, row: usize, to: &mut [f32]);
+
+    /// Copies many rows back to back.
+    fn load_all(&self, rows: &[u32], width: usize, to: &mut [f32]) {
+        for (&row, to) in rows.iter().zip(to.chunks_exact_mut(width)) {
+            self.load(row as usize, to);
+        }
+    }
+}
+
+/// Rows to bring into the cache ahead of use: their misses overlap, where one by one they would add up.
+pub(crate) const AHEAD: usize = 8;
+
+/// Brings a row into the cache by reading from each of its lines.
+#[inline(always)]
+pub(crate) fn touch(row: &[f32]) {
+    let mut sum = 0.0;
+    for value in row.iter().step_by(16) {
+        sum += value;
+    }
+    std::hint::black_box(sum);
 }
 
 /// A table that nobody writes.
@@ -20,6 +40,17 @@ impl Rows for Frozen<'_> {
     #[inline]
     fn load(&self, row: usize, to: &mut [f32]) {
         to.copy_from_slice(&self.values[row * self.width..(row + 1) * self.width]);
+    }
+
+    fn load_all(&self, rows: &[u32], width: usize, to: &mut [f32]) {
+        for (rows, to) in rows.chunks(AHEAD).zip(to.chunks_mut(AHEAD * width)) {
+            for &row in rows {
+                touch(&self.values[row as usize * width..(row as usize + 1) * width]);
+            }
+            for (&row, to) in rows.iter().zip(to.chunks_exact_mut(width)) {
+                self.load(row as usize, to);
+            }
+        }
     }
 }
 

@@ -193,13 +193,9 @@ impl Shard {
             plan.sampler.draw(&mut rng, slice.side, chunk, drawn);
         }
         resize(&mut self.entity_rows, self.entities.rows.len() * dim);
-        for (&row, to) in self.entities.rows.iter().zip(self.entity_rows.chunks_exact_mut(dim)) {
-            entities.load(row as usize, to);
-        }
+        entities.load_all(&self.entities.rows, dim, &mut self.entity_rows);
         resize(&mut self.relation_rows, facts * width);
-        for (&row, to) in self.relations.rows.iter().zip(self.relation_rows.chunks_exact_mut(width)) {
-            relations.load(row as usize, to);
-        }
+        relations.load_all(&self.relations.rows, width, &mut self.relation_rows);
         side
     }
 

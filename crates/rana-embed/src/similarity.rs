@@ -6,6 +6,7 @@
 
 use std::array;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -293,6 +294,16 @@ impl Kernel<2> for Modulus {
 // From here on no closure computes anything: a closure is a function of its own, compiled without the
 // vector instructions of the one it stands in, and calling it costs more than all it does.
 
+/// Bytes of candidates that all queries of a group meet before the next ones are fetched: half of
+/// a small first-level cache, the other half being for their gradients.
+const CACHE_BLOCK: usize = 16 * 1024;
+
+/// How many candidates that is, in whole tiles.
+#[inline(always)]
+fn block_rows(dim: usize) -> usize {
+    (CACHE_BLOCK / (dim * size_of::<f32>() * TILE.1)).max(1) * TILE.1
+}
+
 /// Queries and candidates of a tile: as many sums as fit the registers of any x86-64 or ARM.
 const TILE: (usize, usize) = (4, 2);
 
@@ -322,32 +333,41 @@ impl<K: Kernel<P>, const P: usize> WithSimd for Scores<'_, K, P> {
         let Blocks { dim, candidates: count, .. } = shape;
         let groups = queries.chunks_exact(shape.queries * dim).zip(candidates.chunks_exact(count * dim));
         for ((queries, candidates), scores) in groups.zip(scores.chunks_exact_mut(shape.queries * count)) {
-            let mut tiles = queries.chunks_exact(TILE.0 * dim);
-            let mut rows = scores.chunks_exact_mut(TILE.0 * count);
-            for (queries, scores) in (&mut tiles).zip(&mut rows) {
-                score_strip::<S, K, P, { TILE.0 }>(simd, dim, queries, candidates, scores);
-            }
-            let rest = tiles.remainder().chunks_exact(dim);
-            for (query, scores) in rest.zip(rows.into_remainder().chunks_exact_mut(count)) {
-                score_strip::<S, K, P, 1>(simd, dim, query, candidates, scores);
+            let mut from = 0;
+            while from < count {
+                let to = count.min(from + block_rows(dim));
+                let mut query = 0;
+                while query < shape.queries {
+                    let tile = if query + TILE.0 <= shape.queries { TILE.0 } else { 1 };
+                    let queries = &queries[query * dim..(query + tile) * dim];
+                    let scores = &mut scores[query * count..(query + tile) * count];
+                    if tile == TILE.0 {
+                        score_strip::<S, K, P, { TILE.0 }>(simd, dim, from..to, queries, candidates, scores);
+                    } else {
+                        score_strip::<S, K, P, 1>(simd, dim, from..to, queries, candidates, scores);
+                    }
+                    query += tile;
+                }
+                from = to;
             }
         }
     }
 }
 
-/// Scores `Q` queries against all candidates of their group.
+/// Scores `Q` queries against some of the candidates of their group.
 #[inline(always)]
 fn score_strip<S: Simd, K: Kernel<P>, const P: usize, const Q: usize>(
     simd: S,
     dim: usize,
+    range: Range<usize>,
     queries: &[f32],
     candidates: &[f32],
     scores: &mut [f32],
 ) {
     let count = candidates.len() / dim;
     let queries = Lanes::<S, P>::rows::<Q>(queries, dim);
-    let mut at = 0;
-    while at + TILE.1 <= count {
+    let mut at = range.start;
+    while at + TILE.1 <= range.end {
         let tile = Lanes::rows(&candidates[at * dim..(at + TILE.1) * dim], dim);
         let sums = sum_tile::<S, K, P, Q, { TILE.1 }>(simd, &queries, &tile);
         for q in 0..Q {
@@ -357,7 +377,7 @@ fn score_strip<S: Simd, K: Kernel<P>, const P: usize, const Q: usize>(
         }
         at += TILE.1;
     }
-    if at < count {
+    if at < range.end {
         let last = Lanes::rows(&candidates[at * dim..], dim);
         let sums = sum_tile::<S, K, P, Q, 1>(simd, &queries, &last);
         for q in 0..Q {
@@ -439,45 +459,57 @@ impl<K: Kernel<P>, const P: usize> WithSimd for Backward<'_, K, P> {
             let (first, scores) = (group * queries, group * queries * candidates);
             let of_group = group * candidates * dim..(group + 1) * candidates * dim;
             let their_gradients = &mut candidate_gradients[of_group.clone()];
-            let mut query = 0;
-            while query < queries {
-                let tile = if query + TILE.0 <= queries { TILE.0 } else { 1 };
-                let of_tile = (first + query) * dim..(first + query + tile) * dim;
-                let of_scores = scores + query * candidates..scores + (query + tile) * candidates;
-                let strip = Forward {
-                    queries: &forward.queries[of_tile.clone()],
-                    candidates: &forward.candidates[of_group.clone()],
-                    scores: &forward.scores[of_scores.clone()],
-                    score_gradients: &forward.score_gradients[of_scores],
-                };
-                let gradients = &mut query_gradients[of_tile];
-                if tile == TILE.0 {
-                    pull_strip::<S, K, P, { TILE.0 }>(simd, dim, strip, gradients, their_gradients);
-                } else {
-                    pull_strip::<S, K, P, 1>(simd, dim, strip, gradients, their_gradients);
+            let mut from = 0;
+            while from < candidates {
+                let to = candidates.min(from + block_rows(dim));
+                let mut query = 0;
+                while query < queries {
+                    let tile = if query + TILE.0 <= queries { TILE.0 } else { 1 };
+                    let of_tile = (first + query) * dim..(first + query + tile) * dim;
+                    let of_scores = scores + query * candidates..scores + (query + tile) * candidates;
+                    let strip = Forward {
+                        queries: &forward.queries[of_tile.clone()],
+                        candidates: &forward.candidates[of_group.clone()],
+                        scores: &forward.scores[of_scores.clone()],
+                        score_gradients: &forward.score_gradients[of_scores],
+                    };
+                    let gradients = &mut query_gradients[of_tile];
+                    if tile == TILE.0 {
+                        pull_strip::<S, K, P, { TILE.0 }>(
+                            simd,
+                            dim,
+                            from..to,
+                            strip,
+                            gradients,
+                            their_gradients,
+                        );
+                    } else {
+                        pull_strip::<S, K, P, 1>(simd, dim, from..to, strip, gradients, their_gradients);
+                    }
+                    query += tile;
                 }
-                query += tile;
+                from = to;
             }
         }
     }
 }
 
-/// Pulls `Q` queries and all candidates of their group at each other.
+/// Pulls `Q` queries and some of the candidates of their group at each other.
 #[inline(always)]
 fn pull_strip<S: Simd, K: Kernel<P>, const P: usize, const Q: usize>(
     simd: S,
     dim: usize,
+    range: Range<usize>,
     forward: Forward<'_>,
     query_gradients: &mut [f32],
     candidate_gradients: &mut [f32],
 ) {
-    let count = forward.candidates.len() / dim;
-    let mut at = 0;
-    while at + TILE.1 <= count {
+    let mut at = range.start;
+    while at + TILE.1 <= range.end {
         pull_tile::<S, K, P, Q, { TILE.1 }>(simd, dim, at, forward, query_gradients, candidate_gradients);
         at += TILE.1;
     }
-    if at < count {
+    if at < range.end {
         pull_tile::<S, K, P, Q, 1>(simd, dim, at, forward, query_gradients, candidate_gradients);
     }
 }

@@ -3,6 +3,7 @@
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
+use super::Buffers;
 use super::rows::{AHEAD, Frozen, touch};
 use super::shard::{Plan, RowGradients, Shard, Slice};
 use super::table::Table;
@@ -18,7 +19,7 @@ const PARTS_PER_THREAD: usize = 4;
 pub(crate) fn step(
     plan: &Plan<'_>,
     slices: &[Slice<'_>],
-    shards: &mut Vec<Shard>,
+    Buffers { shards, scratch, .. }: &mut Buffers,
     [entities, relations]: [Table<'_>; 2],
     [entity_update, relation_update]: [Update; 2],
 ) -> f64 {
@@ -29,7 +30,7 @@ pub(crate) fn step(
     let entity_rows = Frozen { values: &*entities.values, width: entities.width };
     let relation_rows = Frozen { values: &*relations.values, width: relations.width };
     shards.par_iter_mut().zip(slices).for_each(|(shard, slice)| {
-        shard.compute(plan, *slice, &entity_rows, &relation_rows);
+        scratch.with(|scratch| shard.compute(plan, *slice, scratch, &entity_rows, &relation_rows));
     });
     let gradients: Vec<[&RowGradients; 2]> =
         shards.iter().map(|shard| [&shard.entities, &shard.relations]).collect();

@@ -1,12 +1,11 @@
 //! Updates without waiting: every thread reads and writes the tables as it goes.
 
-use std::sync::Mutex;
-
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
+use super::Buffers;
 use super::rows::{Rows, Shared};
-use super::shard::{Plan, RowGradients, Shard, Slice};
+use super::shard::{Plan, RowGradients, Scratch, Shard, Slice};
 use super::table::Table;
 use crate::optimiser::Update;
 
@@ -17,32 +16,23 @@ use crate::optimiser::Update;
 pub(crate) fn step(
     plan: &Plan<'_>,
     slices: &[Slice<'_>],
-    shards: &mut Vec<Shard>,
+    buffers: &Buffers,
     tables: [Table<'_>; 2],
     updates: [Update; 2],
 ) -> f64 {
-    // One shard per thread is all that is ever in use at a time.
-    let free = Mutex::new(std::mem::take(shards));
-    let take = || free.lock().ok().and_then(|mut free| free.pop()).unwrap_or_default();
     let tables = tables.map(SharedTable::new);
+    let one = |shard: &mut Shard, scratch: &mut Scratch, slice: Slice<'_>| {
+        shard.compute(plan, slice, scratch, &tables[0].values, &tables[1].values);
+        let gradients = [&shard.entities, &shard.relations];
+        for ((table, gradients), update) in tables.iter().zip(gradients).zip(updates) {
+            Arch::new().dispatch(UpdateShared { table, gradients, update });
+        }
+        shard.loss
+    };
     let losses: Vec<f64> = slices
         .par_iter()
-        .map(|slice| {
-            let mut shard = take();
-            shard.compute(plan, *slice, &tables[0].values, &tables[1].values);
-            for (table, (gradients, update)) in
-                tables.iter().zip([&shard.entities, &shard.relations].into_iter().zip(updates))
-            {
-                Arch::new().dispatch(UpdateShared { table, gradients, update });
-            }
-            let loss = shard.loss;
-            if let Ok(mut free) = free.lock() {
-                free.push(shard);
-            }
-            loss
-        })
+        .map(|&slice| buffers.spare.with(|shard| buffers.scratch.with(|scratch| one(shard, scratch, slice))))
         .collect();
-    *shards = free.into_inner().unwrap_or_default();
     losses.iter().sum()
 }
 

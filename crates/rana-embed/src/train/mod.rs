@@ -28,7 +28,7 @@ pub use checkpoint::{Best, Checkpoint, CheckpointError, Position};
 pub use data::TrainingData;
 pub use observer::{EpochReport, Observer};
 
-use shard::{Plan, Shard, Slice};
+use shard::{Plan, Scratch, Shard, Slice, Spares};
 use table::Table;
 
 /// Batches that lock-free threads go through before they meet: few meetings, prompt stops.
@@ -225,9 +225,18 @@ fn epoch_order(config: &EmbedConfig, epoch: u32, facts: usize) -> Vec<u32> {
     order
 }
 
+/// What is kept from batch to batch only to save allocations.
+struct Buffers {
+    scratch: Spares<Scratch>,
+    /// The gradients of a batch (deterministic).
+    shards: Vec<Shard>,
+    /// Gradients not in use at the moment (lock-free).
+    spare: Spares<Shard>,
+}
+
 /// The buffers of a run.
 struct Engine {
-    shards: Vec<Shard>,
+    buffers: Buffers,
     entity_heads: Vec<u32>,
     relation_heads: Vec<u32>,
 }
@@ -240,7 +249,7 @@ impl Engine {
         };
         let parameters = &checkpoint.parameters;
         Self {
-            shards: Vec::new(),
+            buffers: Buffers { scratch: Spares::new(), shards: Vec::new(), spare: Spares::new() },
             entity_heads: heads(parameters.entity_count()),
             relation_heads: heads(parameters.relations.len() / parameters.relation_width()),
         }
@@ -283,8 +292,8 @@ impl Engine {
             },
         ];
         let loss = match config.updates {
-            Updates::Deterministic => deterministic::step(plan, &slices, &mut self.shards, tables, updates),
-            Updates::LockFree => lock_free::step(plan, &slices, &mut self.shards, tables, updates),
+            Updates::Deterministic => deterministic::step(plan, &slices, &mut self.buffers, tables, updates),
+            Updates::LockFree => lock_free::step(plan, &slices, &self.buffers, tables, updates),
         };
         let queries: usize = slices.iter().map(|slice| slice.facts.len()).sum();
         checkpoint.position.fact = end;

@@ -1,5 +1,7 @@
 //! [`Shard`]: the gradients of a run of facts, computed by one thread.
 
+use std::sync::Mutex;
+
 use rana_graph::Fact;
 
 use super::rows::Rows;
@@ -59,14 +61,19 @@ impl RowGradients {
     }
 }
 
-/// The gradients of a run of facts, with the buffers to compute them in.
+/// The gradients of a run of facts.
 #[derive(Default)]
 pub(crate) struct Shard {
     /// Anchors, then answers, then negatives.
     pub(crate) entities: RowGradients,
     pub(crate) relations: RowGradients,
     pub(crate) loss: f64,
-    /// Rows of the entities, in the same order.
+}
+
+/// The buffers a shard is computed in: one set per thread, so that they stay in its cache.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    /// Rows of the entities, in the order of their gradients.
     entity_rows: Vec<f32>,
     relation_rows: Vec<f32>,
     queries: Vec<f32>,
@@ -76,33 +83,52 @@ pub(crate) struct Shard {
     score_gradients: Vec<f32>,
 }
 
+/// Things that threads take while they need one and put back.
+pub(crate) struct Spares<T>(Mutex<Vec<T>>);
+
+impl<T: Default> Spares<T> {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+
+    /// Does something with a spare, or with a new one if all are in use.
+    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
+        let mut taken = self.0.lock().ok().and_then(|mut spares| spares.pop()).unwrap_or_default();
+        let result = work(&mut taken);
+        if let Ok(mut spares) = self.0.lock() {
+            spares.push(taken);
+        }
+        result
+    }
+}
+
 impl Shard {
     /// Computes the loss of some facts and its gradients at the rows as they are now.
     pub(crate) fn compute(
         &mut self,
         plan: &Plan<'_>,
         slice: Slice<'_>,
+        scratch: &mut Scratch,
         entities: &impl Rows,
         relations: &impl Rows,
     ) {
         let config = plan.config;
         let (dim, width) = (config.dim, config.model.relation_width(config.dim));
         let (facts, negatives) = (slice.facts.len(), config.negatives.count);
-        let chunks = facts.div_ceil(config.negatives.shared_by);
-        let side = self.gather(plan, slice, chunks, entities, relations);
+        let side = self.gather(plan, slice, scratch, entities, relations);
 
-        let (anchors, others) = self.entity_rows.split_at(facts * dim);
+        let (anchors, others) = scratch.entity_rows.split_at(facts * dim);
         let (answers, candidates) = others.split_at(facts * dim);
-        resize(&mut self.queries, facts * dim);
-        config.model.queries(dim, side, anchors, &self.relation_rows, &mut self.queries);
+        resize(&mut scratch.queries, facts * dim);
+        config.model.queries(dim, side, anchors, &scratch.relation_rows, &mut scratch.queries);
 
-        resize(&mut self.scores, facts * (1 + negatives));
-        resize(&mut self.score_gradients, facts * (1 + negatives));
+        resize(&mut scratch.scores, facts * (1 + negatives));
+        resize(&mut scratch.score_gradients, facts * (1 + negatives));
         let similarity = config.model.similarity(config.norm);
-        let (true_scores, false_scores) = self.scores.split_at_mut(facts);
-        similarity.scores(Blocks::pairs(facts, dim), &self.queries, answers, true_scores);
+        let (true_scores, false_scores) = scratch.scores.split_at_mut(facts);
+        similarity.scores(Blocks::pairs(facts, dim), &scratch.queries, answers, true_scores);
         for part in Part::all(config, facts) {
-            let (queries, candidates) = (&self.queries[part.queries()], &candidates[part.candidates()]);
+            let (queries, candidates) = (&scratch.queries[part.queries()], &candidates[part.candidates()]);
             similarity.scores(part.shape, queries, candidates, &mut false_scores[part.scores()]);
         }
         let drawn = &self.entities.rows[2 * facts..];
@@ -112,29 +138,29 @@ impl Shard {
             plan.sampler.mask(slice.side, chunk, drawn, scores);
         }
 
-        let (true_gradients, false_gradients) = self.score_gradients.split_at_mut(facts);
+        let (true_gradients, false_gradients) = scratch.score_gradients.split_at_mut(facts);
         self.loss =
             config.loss.gradients(negatives, true_scores, false_scores, true_gradients, false_gradients);
 
-        resize(&mut self.query_gradients, facts * dim);
-        self.query_gradients.fill(0.0);
+        resize(&mut scratch.query_gradients, facts * dim);
+        scratch.query_gradients.fill(0.0);
         let (for_anchors, for_others) = self.entities.gradients.split_at_mut(facts * dim);
         let (for_answers, for_candidates) = for_others.split_at_mut(facts * dim);
         let pairs = Forward {
-            queries: &self.queries,
+            queries: &scratch.queries,
             candidates: answers,
             scores: true_scores,
             score_gradients: true_gradients,
         };
-        similarity.backward(Blocks::pairs(facts, dim), pairs, &mut self.query_gradients, for_answers);
+        similarity.backward(Blocks::pairs(facts, dim), pairs, &mut scratch.query_gradients, for_answers);
         for part in Part::all(config, facts) {
             let forward = Forward {
-                queries: &self.queries[part.queries()],
+                queries: &scratch.queries[part.queries()],
                 candidates: &candidates[part.candidates()],
                 scores: &false_scores[part.scores()],
                 score_gradients: &false_gradients[part.scores()],
             };
-            let for_queries = &mut self.query_gradients[part.queries()];
+            let for_queries = &mut scratch.query_gradients[part.queries()];
             similarity.backward(part.shape, forward, for_queries, &mut for_candidates[part.candidates()]);
         }
         let for_relations = &mut self.relations.gradients;
@@ -142,8 +168,8 @@ impl Shard {
             dim,
             side,
             anchors,
-            &self.relation_rows,
-            &self.query_gradients,
+            &scratch.relation_rows,
+            &scratch.query_gradients,
             for_anchors,
             for_relations,
         );
@@ -152,10 +178,10 @@ impl Shard {
         regulariser.add_gradients(dim, config.model.entity_layout(), anchors, for_anchors);
         regulariser.add_gradients(dim, config.model.entity_layout(), answers, for_answers);
         if let Some(layout) = config.model.relation_layout() {
-            regulariser.add_gradients(width, layout, &self.relation_rows, for_relations);
+            regulariser.add_gradients(width, layout, &scratch.relation_rows, for_relations);
         }
         if regulariser == Regulariser::None {
-            self.drop_satisfied(facts, negatives, config.negatives.shared_by);
+            self.drop_satisfied(&scratch.score_gradients[..facts], negatives, config.negatives.shared_by);
         }
     }
 
@@ -164,13 +190,14 @@ impl Shard {
         &mut self,
         plan: &Plan<'_>,
         slice: Slice<'_>,
-        chunks: usize,
+        scratch: &mut Scratch,
         entities: &impl Rows,
         relations: &impl Rows,
     ) -> Side {
         let config = plan.config;
         let (dim, width) = (config.dim, config.model.relation_width(config.dim));
         let (facts, negatives) = (slice.facts.len(), config.negatives.count);
+        let chunks = facts.div_ceil(config.negatives.shared_by);
         self.entities.reset(2 * facts + chunks * negatives, dim);
         self.relations.reset(facts, width);
         let mut side = slice.side;
@@ -192,17 +219,18 @@ impl Shard {
         for (chunk, drawn) in slice.facts.chunks(config.negatives.shared_by).zip(drawn) {
             plan.sampler.draw(&mut rng, slice.side, chunk, drawn);
         }
-        resize(&mut self.entity_rows, self.entities.rows.len() * dim);
-        entities.load_all(&self.entities.rows, dim, &mut self.entity_rows);
-        resize(&mut self.relation_rows, facts * width);
-        relations.load_all(&self.relations.rows, width, &mut self.relation_rows);
+        resize(&mut scratch.entity_rows, self.entities.rows.len() * dim);
+        entities.load_all(&self.entities.rows, dim, &mut scratch.entity_rows);
+        resize(&mut scratch.relation_rows, facts * width);
+        relations.load_all(&self.relations.rows, width, &mut scratch.relation_rows);
         side
     }
 
     /// Takes facts without any gradient out, which a margin loss leaves many of.
-    fn drop_satisfied(&mut self, facts: usize, negatives: usize, shared_by: usize) {
-        for at in 0..facts {
-            if self.score_gradients[at] != 0.0 {
+    fn drop_satisfied(&mut self, true_gradients: &[f32], negatives: usize, shared_by: usize) {
+        let facts = true_gradients.len();
+        for (at, &gradient) in true_gradients.iter().enumerate() {
+            if gradient != 0.0 {
                 continue;
             }
             self.entities.rows[at] = RowGradients::NONE;

@@ -3,7 +3,7 @@
 use rana_graph::{Duplicates, EntityId, Fact, Graph, GraphBuilder, RelationId};
 
 use super::rows::Frozen;
-use super::shard::{Plan, RowGradients, Shard, Slice};
+use super::shard::{Plan, RowGradients, Scratch, Shard, Slice};
 use crate::config::EmbedConfig;
 use crate::loss::Loss;
 use crate::model::{ModelKind, Norm, Side};
@@ -188,6 +188,7 @@ fn check(config: &EmbedConfig, side: Side) {
     shard.compute(
         &plan,
         Slice { epoch: 0, place: 0, side, facts: &order },
+        &mut Scratch::default(),
         &Frozen { values: &parameters.entities, width: config.dim },
         &Frozen { values: &parameters.relations, width },
     );

@@ -8,8 +8,9 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::time::Instant;
 
+use rana_embed::Side;
 use rana_embed::link_prediction::{
-    KnownAnswers, LinkPrediction, LinkPredictionSettings, LinkQuery, LinkScorer, Side,
+    KnownAnswers, LinkPrediction, LinkPredictionSettings, LinkQuery, LinkScorer,
 };
 use rana_graph::format::Source;
 use rana_graph::{HeldOut, ImportOptions, import};

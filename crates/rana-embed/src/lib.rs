@@ -1,11 +1,41 @@
-//! Embeddings of knowledge graphs: tables of vectors, their files, and how well they predict links.
+//! Embeddings of knowledge graphs: models, their training, tables of vectors, link prediction.
+//!
+//! This is the stretch `graph → embeddings` of the way data flows. It knows nothing of tasks.
+//!
+//! Every model is a *query* and a *similarity*: from one end of a fact and its relation the model
+//! builds a vector as wide as an entity row, and the score of the fact is the similarity of that
+//! vector to the row of the entity at the other end. Higher is better, for every model.
 
+mod config;
 mod embedding_set;
 pub mod format;
 pub mod link_prediction;
+mod loss;
+mod math;
+mod matmul;
+mod model;
+mod negatives;
+mod optimiser;
+mod parameters;
+mod seed;
+mod side;
+mod similarity;
 mod table;
 mod table_error;
+mod train;
 
+pub use config::{ConfigError, EmbedConfig, Updates, Validation};
 pub use embedding_set::{EMBEDDING_VERSION, EmbeddingMetadata, EmbeddingSet, RelationRows};
+pub use loss::Loss;
+pub use model::{ModelKind, Norm};
+pub use negatives::{Negatives, Pool, Sides};
+pub use optimiser::{Optimiser, Regulariser};
+pub use parameters::Parameters;
+pub use side::Side;
+pub use similarity::{Blocks, Similarity};
 pub use table::{Norms, Table};
 pub use table_error::TableError;
+pub use train::{
+    Best, Checkpoint, CheckpointError, EpochReport, Hooks, Observer, Outcome, Position, TrainError, Trainer,
+    TrainingData,
+};

@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use proptest::prelude::*;
+use rana_embed::Side;
 use rana_embed::link_prediction::{
     FactRanks, KnownAnswers, LinkPrediction, LinkPredictionError, LinkPredictionSettings, LinkQuery,
-    LinkScorer, Metrics, Rank, Side, TieRule,
+    LinkScorer, Metrics, Rank, TieRule,
 };
 use rana_graph::{Duplicates, EntityId, Fact, GraphBuilder, HeldOut, RelationId};
 

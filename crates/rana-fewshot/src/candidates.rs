@@ -7,7 +7,6 @@ use rana_graph::{EntityId, Graph, Lists, RelationId};
 use rand::seq::index;
 use serde::{Deserialize, Serialize};
 
-use crate::named::named;
 use crate::seed::{Purpose, rng};
 
 /// How the candidate tails of a relation are found.
@@ -26,7 +25,7 @@ pub enum CandidateRule {
     All,
 }
 
-named!(CandidateRule, "candidate rule", {
+rana_graph::named!(CandidateRule, "candidate rule", {
     Auto => "auto",
     Types => "types",
     Tails => "tails",

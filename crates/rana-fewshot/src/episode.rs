@@ -6,7 +6,6 @@ use rand::seq::{SliceRandom, index};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::named::named;
 use crate::seed::{Purpose, rng};
 
 /// A support set and a query set drawn from one task.
@@ -36,7 +35,7 @@ pub enum Sampling {
     Metar,
 }
 
-named!(Sampling, "sampling", { Disjoint => "disjoint", Metar => "metar" });
+rana_graph::named!(Sampling, "sampling", { Disjoint => "disjoint", Metar => "metar" });
 
 /// What the episodes look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

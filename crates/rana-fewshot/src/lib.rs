@@ -10,7 +10,6 @@
 mod candidates;
 mod episode;
 mod mode;
-mod named;
 mod seed;
 mod split;
 mod support;
@@ -23,3 +22,27 @@ pub use split::{
     SplitReport, SplitSettings, TaskReport, split,
 };
 pub use support::{SupportOrder, first_k, resampled};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Parsing, printing and serde must agree on every name.
+    macro_rules! check_names {
+        ($($type:ident),+) => {$(
+            for &variant in $type::ALL {
+                assert_eq!(variant.to_string().parse::<$type>(), Ok(variant));
+                let json = serde_json::to_string(&variant).unwrap();
+                assert_eq!(json, format!("\"{variant}\""));
+                assert_eq!(serde_json::from_str::<$type>(&json).unwrap(), variant);
+            }
+        )+};
+    }
+
+    #[test]
+    fn every_name_is_the_same_everywhere() {
+        check_names!(CandidateRule, DataMode, Sampling);
+        let error = "typo".parse::<CandidateRule>().unwrap_err();
+        assert_eq!(error, "`typo` is no candidate rule; say one of: auto, types, tails, all");
+    }
+}

@@ -5,7 +5,6 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::candidates::{CandidateBuilder, CandidateConfig};
-use crate::named::named;
 
 /// How the background graph takes part in meta-training.
 ///
@@ -26,7 +25,7 @@ pub enum DataMode {
     InTrainPretrained,
 }
 
-named!(DataMode, "data mode", {
+rana_graph::named!(DataMode, "data mode", {
     Pretrain => "pretrain",
     InTrain => "in-train",
     Discard => "discard",

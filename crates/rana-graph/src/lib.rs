@@ -14,6 +14,7 @@ mod id;
 mod import;
 mod lists;
 mod mapping;
+mod named;
 mod names;
 mod progress;
 mod skipped;

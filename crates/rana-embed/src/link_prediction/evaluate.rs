@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::known::KnownAnswers;
 use super::metrics::LinkReport;
-use super::query::{LinkQuery, LinkScorer, Side};
+use super::query::{LinkQuery, LinkScorer};
 use super::rank::{FactRanks, Rank, TieRule};
+use crate::side::Side;
 
 /// The settings of an evaluation; [`LinkPrediction`] is the checked form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

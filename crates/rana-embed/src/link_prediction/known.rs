@@ -3,7 +3,8 @@
 use rana_graph::{EntityId, Fact, Graph, HeldOut, RelationId};
 use rayon::prelude::*;
 
-use super::query::{LinkQuery, Side};
+use super::query::LinkQuery;
+use crate::side::Side;
 
 /// The true answers of every query that facts give rise to, on both sides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -49,5 +49,5 @@ mod rank;
 pub use evaluate::{LinkPrediction, LinkPredictionError, LinkPredictionSettings};
 pub use known::KnownAnswers;
 pub use metrics::{LinkReport, Metrics, RelationReport};
-pub use query::{LinkQuery, LinkScorer, Side};
+pub use query::{LinkQuery, LinkScorer};
 pub use rank::{FactRanks, Rank, TieRule};

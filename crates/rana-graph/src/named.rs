@@ -3,6 +3,7 @@
 /// Gives an enum `ALL`, `name`, `Display` and `FromStr` from one table of names.
 ///
 /// The names repeat what serde derives; a test of each enum holds the two together.
+#[macro_export]
 macro_rules! named {
     ($type:ident, $what:literal, { $($variant:ident => $name:literal),+ $(,)? }) => {
         impl $type {
@@ -35,30 +36,4 @@ macro_rules! named {
             }
         }
     };
-}
-
-pub(crate) use named;
-
-#[cfg(test)]
-mod tests {
-    use crate::{CandidateRule, DataMode, Sampling};
-
-    /// Parsing, printing and serde must agree on every name.
-    macro_rules! check_names {
-        ($($type:ident),+) => {$(
-            for &variant in $type::ALL {
-                assert_eq!(variant.to_string().parse::<$type>(), Ok(variant));
-                let json = serde_json::to_string(&variant).unwrap();
-                assert_eq!(json, format!("\"{variant}\""));
-                assert_eq!(serde_json::from_str::<$type>(&json).unwrap(), variant);
-            }
-        )+};
-    }
-
-    #[test]
-    fn every_name_is_the_same_everywhere() {
-        check_names!(CandidateRule, DataMode, Sampling);
-        let error = "typo".parse::<CandidateRule>().unwrap_err();
-        assert_eq!(error, "`typo` is no candidate rule; say one of: auto, types, tails, all");
-    }
 }

@@ -1,0 +1,305 @@
+//! [`Loss`]: what training minimises, for true facts against their negatives.
+
+use pulp::{Arch, Simd, WithSimd};
+use serde::{Deserialize, Serialize};
+
+use crate::config::{ConfigError, not_negative, positive};
+use crate::math::{exp, sigmoid, softplus};
+
+/// The loss of one true fact of score `p` against negatives of scores `n`.
+///
+/// `γ` shifts all scores up before they are judged: a distance is compared to `γ`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Loss {
+    /// The mean of `max(0, margin − p + n)` over the negatives (TransE).
+    Margin {
+        /// How far a true fact has to be above a negative.
+        margin: f32,
+    },
+    /// `(softplus(−γ − p) + mean softplus(γ + n)) / 2`.
+    Logistic {
+        /// The shift of the scores.
+        gamma: f32,
+    },
+    /// The logistic loss with each negative weighted by the softmax of `temperature · n`; the
+    /// weights are constants to the gradient (RotatE).
+    SelfAdversarial {
+        /// The shift of the scores.
+        gamma: f32,
+        /// How much hard negatives are preferred.
+        temperature: f32,
+    },
+    /// The cross-entropy of the true fact among itself and its negatives.
+    Softmax,
+}
+
+impl Default for Loss {
+    fn default() -> Self {
+        Self::SelfAdversarial { gamma: 6.0, temperature: 1.0 }
+    }
+}
+
+impl Loss {
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        match *self {
+            Self::Margin { margin } => positive("loss.margin", margin),
+            Self::Logistic { gamma } => not_negative("loss.gamma", gamma),
+            Self::SelfAdversarial { gamma, temperature } => {
+                not_negative("loss.gamma", gamma)?;
+                positive("loss.temperature", temperature)
+            }
+            Self::Softmax => Ok(()),
+        }
+    }
+
+    /// The distance at which this loss cannot tell true from false, which sets the scale rows start at.
+    pub(crate) fn scale(&self) -> f32 {
+        match *self {
+            Self::Margin { margin } => margin,
+            Self::Logistic { gamma } | Self::SelfAdversarial { gamma, .. } => gamma,
+            Self::Softmax => 0.0,
+        }
+    }
+
+    /// Writes the gradients at all scores and gives the sum of the losses.
+    ///
+    /// `negatives` holds `count` scores for each of `positives`, minus infinity where a negative is
+    /// not to count.
+    pub(crate) fn gradients(
+        self,
+        count: usize,
+        positives: &[f32],
+        negatives: &[f32],
+        positive_gradients: &mut [f32],
+        negative_gradients: &mut [f32],
+    ) -> f64 {
+        assert_eq!(positives.len() * count, negatives.len());
+        Arch::new().dispatch(Gradients {
+            loss: self,
+            count,
+            positives,
+            negatives,
+            positive_gradients,
+            negative_gradients,
+        })
+    }
+}
+
+struct Gradients<'a> {
+    loss: Loss,
+    count: usize,
+    positives: &'a [f32],
+    negatives: &'a [f32],
+    positive_gradients: &'a mut [f32],
+    negative_gradients: &'a mut [f32],
+}
+
+impl WithSimd for Gradients<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        let Self { count, .. } = self;
+        let scores = self.positives.iter().zip(self.negatives.chunks_exact(count));
+        let for_positives = self.positive_gradients.iter_mut();
+        let gradients = for_positives.zip(self.negative_gradients.chunks_exact_mut(count));
+        let mut terms = vec![0.0; count];
+        let mut sum = 0.0;
+        for ((&p, n), (dp, dn)) in scores.zip(gradients) {
+            let (loss, gradient) = match self.loss {
+                Loss::Margin { margin } => margin_ranking(margin, p, n, dn, &mut terms),
+                Loss::Logistic { gamma } => logistic(gamma, 0.0, p, n, dn, &mut terms),
+                Loss::SelfAdversarial { gamma, temperature } => {
+                    logistic(gamma, temperature, p, n, dn, &mut terms)
+                }
+                Loss::Softmax => softmax(p, n, dn),
+            };
+            *dp = gradient;
+            sum += f64::from(loss);
+        }
+        sum
+    }
+}
+
+// The functions below go over the negatives in simple passes, with `terms` to put the losses in:
+// such loops become vector instructions, one clever loop would not.
+
+#[inline(always)]
+fn margin_ranking(margin: f32, p: f32, n: &[f32], dn: &mut [f32], terms: &mut [f32]) -> (f32, f32) {
+    let weight = 1.0 / counted(n, terms).max(1.0);
+    for ((dn, term), &n) in dn.iter_mut().zip(terms.iter_mut()).zip(n) {
+        let short = margin - p + n;
+        *term = short.max(0.0);
+        *dn = if short > 0.0 { weight } else { 0.0 };
+    }
+    (weight * sum(terms), -sum(dn))
+}
+
+/// A temperature of zero gives all negatives the same weight.
+#[inline(always)]
+fn logistic(
+    gamma: f32,
+    temperature: f32,
+    p: f32,
+    n: &[f32],
+    dn: &mut [f32],
+    terms: &mut [f32],
+) -> (f32, f32) {
+    // First the weights, then the gradients in their place.
+    let valid = counted(n, terms);
+    if valid == 0.0 {
+        dn.fill(0.0);
+    } else if temperature == 0.0 {
+        dn.fill(0.5 / valid);
+    } else {
+        let top = temperature * largest(n);
+        for (dn, &n) in dn.iter_mut().zip(n) {
+            *dn = exp(temperature * n - top);
+        }
+        let scale = 0.5 / sum(dn);
+        for dn in dn.iter_mut() {
+            *dn *= scale;
+        }
+    }
+    for ((dn, term), &n) in dn.iter_mut().zip(terms.iter_mut()).zip(n) {
+        *term = *dn * softplus(gamma + n);
+        *dn *= sigmoid(gamma + n);
+    }
+    (0.5 * softplus(-gamma - p) + sum(terms), -0.5 * sigmoid(-gamma - p))
+}
+
+#[inline(always)]
+fn softmax(p: f32, n: &[f32], dn: &mut [f32]) -> (f32, f32) {
+    let top = largest(n).max(p);
+    for (dn, &n) in dn.iter_mut().zip(n) {
+        *dn = exp(n - top);
+    }
+    let own = exp(p - top);
+    let others = sum(dn);
+    let scale = 1.0 / (own + others);
+    for dn in dn.iter_mut() {
+        *dn *= scale;
+    }
+    ((own + others).ln() + top - p, -others * scale)
+}
+
+/// How many negatives count.
+#[inline(always)]
+fn counted(n: &[f32], terms: &mut [f32]) -> f32 {
+    for (term, &n) in terms.iter_mut().zip(n) {
+        *term = if n == f32::NEG_INFINITY { 0.0 } else { 1.0 };
+    }
+    sum(terms)
+}
+
+/// A sum in eight strands, which is what one vector register holds.
+#[inline(always)]
+fn sum(values: &[f32]) -> f32 {
+    let mut strands = [0.0; 8];
+    let (eights, rest) = values.as_chunks::<8>();
+    for eight in eights {
+        for at in 0..8 {
+            strands[at] += eight[at];
+        }
+    }
+    let mut total = 0.0;
+    for value in strands.iter().chain(rest) {
+        total += value;
+    }
+    total
+}
+
+#[inline(always)]
+fn largest(values: &[f32]) -> f32 {
+    let mut strands = [f32::NEG_INFINITY; 8];
+    let (eights, rest) = values.as_chunks::<8>();
+    for eight in eights {
+        for at in 0..8 {
+            strands[at] = if eight[at] > strands[at] { eight[at] } else { strands[at] };
+        }
+    }
+    let mut most = f32::NEG_INFINITY;
+    for &value in strands.iter().chain(rest) {
+        most = if value > most { value } else { most };
+    }
+    most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOSSES: [Loss; 5] = [
+        Loss::Margin { margin: 1.5 },
+        Loss::Logistic { gamma: 2.0 },
+        Loss::SelfAdversarial { gamma: 3.0, temperature: 0.7 },
+        Loss::SelfAdversarial { gamma: 0.0, temperature: 1.0 },
+        Loss::Softmax,
+    ];
+
+    /// The loss as its definition reads, with the weights of the negatives given.
+    fn reference(loss: Loss, weights: &[f64], p: f64, n: &[f64]) -> f64 {
+        let softplus = |x: f64| x.exp().ln_1p();
+        let weighted = |f: &dyn Fn(f64) -> f64| weights.iter().zip(n).map(|(w, &n)| w * f(n)).sum::<f64>();
+        match loss {
+            Loss::Margin { margin } => weighted(&|n| (f64::from(margin) - p + n).max(0.0)),
+            Loss::Logistic { gamma } | Loss::SelfAdversarial { gamma, .. } => {
+                let gamma = f64::from(gamma);
+                0.5 * (softplus(-gamma - p) + weighted(&|n| softplus(gamma + n)))
+            }
+            Loss::Softmax => (p.exp() + n.iter().map(|n| n.exp()).sum::<f64>()).ln() - p,
+        }
+    }
+
+    fn weights(loss: Loss, n: &[f64]) -> Vec<f64> {
+        let temperature = match loss {
+            Loss::SelfAdversarial { temperature, .. } => f64::from(temperature),
+            _ => 0.0,
+        };
+        let exps: Vec<f64> = n.iter().map(|n| (temperature * n).exp()).collect();
+        let sum: f64 = exps.iter().sum();
+        exps.iter().map(|exp| exp / sum).collect()
+    }
+
+    #[test]
+    fn gradients_agree_with_finite_differences_and_masked_negatives_do_not_count() {
+        let p = -2.25f32;
+        let scores: Vec<f32> = (0..21).map(|at| -3.0 + 0.31 * at as f32 * (1.0 - 0.09 * at as f32)).collect();
+        for loss in LOSSES {
+            let mut masked = scores.clone();
+            masked.extend([f32::NEG_INFINITY; 4]);
+            let (mut dp, mut dn) = ([0.0], vec![0.0; masked.len()]);
+            let value = loss.gradients(masked.len(), &[p], &masked, &mut dp, &mut dn);
+            let (p, n): (f64, Vec<f64>) = (p.into(), scores.iter().map(|&n| n.into()).collect());
+            let weights = weights(loss, &n);
+            let expected = reference(loss, &weights, p, &n);
+            assert!((value - expected).abs() < 1e-5 * expected.abs(), "{loss:?}: {value} for {expected}");
+            let step = 1e-6;
+            let slope = |up: f64, down: f64| (up - down) / (2.0 * step);
+            let expected =
+                slope(reference(loss, &weights, p + step, &n), reference(loss, &weights, p - step, &n));
+            assert!((f64::from(dp[0]) - expected).abs() < 1e-5, "{loss:?}");
+            for at in 0..n.len() {
+                let moved = |by: f64| {
+                    let mut n = n.clone();
+                    n[at] += by;
+                    reference(loss, &weights, p, &n)
+                };
+                let expected = slope(moved(step), moved(-step));
+                assert!((f64::from(dn[at]) - expected).abs() < 1e-5, "{loss:?} at {at}");
+            }
+            assert!(dn[n.len()..].iter().all(|dn| dn.abs() < 1e-30), "{loss:?}");
+        }
+    }
+
+    #[test]
+    fn no_negative_that_counts_is_no_nan() {
+        for loss in LOSSES {
+            let (mut dp, mut dn) = ([0.0], [0.0; 3]);
+            let value = loss.gradients(3, &[0.5], &[f32::NEG_INFINITY; 3], &mut dp, &mut dn);
+            assert!(value.is_finite() && dp[0].is_finite(), "{loss:?}");
+            assert!(dn.iter().all(|dn| dn.abs() < 1e-30), "{loss:?}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Matrix products, through the `gemm` crate.
+#![allow(unsafe_code, reason = "`gemm` takes raw pointers; the one call to it is checked right before")]
+
+use gemm::Parallelism;
+
+use crate::similarity::{Blocks, Forward};
+
+/// For each group, adds the candidates weighted by a query's row of `weights` to that query's
+/// gradient, and the queries weighted by a candidate's column to that candidate's gradient.
+pub(crate) fn add_weighted_sums(
+    shape: Blocks,
+    forward: Forward<'_>,
+    weights: &[f32],
+    query_gradients: &mut [f32],
+    candidate_gradients: &mut [f32],
+) {
+    let Blocks { queries: q, candidates: c, dim, .. } = shape;
+    for group in 0..shape.groups {
+        let (queries, candidates) =
+            (group * q * dim..(group + 1) * q * dim, group * c * dim..(group + 1) * c * dim);
+        let weights = Matrix {
+            values: &weights[group * q * c..(group + 1) * q * c],
+            rows: q,
+            columns: c,
+            is_transposed: false,
+        };
+        let of_queries =
+            Matrix { values: &forward.queries[queries.clone()], rows: q, columns: dim, is_transposed: false };
+        let of_candidates = Matrix {
+            values: &forward.candidates[candidates.clone()],
+            rows: c,
+            columns: dim,
+            is_transposed: false,
+        };
+        add_product(&mut query_gradients[queries], weights, of_candidates);
+        add_product(&mut candidate_gradients[candidates], weights.transposed(), of_queries);
+    }
+}
+
+/// A row-major matrix, or the transpose of one.
+#[derive(Clone, Copy)]
+struct Matrix<'a> {
+    values: &'a [f32],
+    rows: usize,
+    columns: usize,
+    is_transposed: bool,
+}
+
+impl Matrix<'_> {
+    fn transposed(self) -> Self {
+        Self { rows: self.columns, columns: self.rows, is_transposed: !self.is_transposed, ..self }
+    }
+
+    /// The distances in memory between neighbours in a row and in a column.
+    fn strides(&self) -> (isize, isize) {
+        if self.is_transposed { (self.rows as isize, 1) } else { (1, self.columns as isize) }
+    }
+}
+
+/// Adds `a · b` to a row-major matrix, on this thread.
+fn add_product(to: &mut [f32], a: Matrix<'_>, b: Matrix<'_>) {
+    assert_eq!(a.columns, b.rows);
+    assert_eq!(a.values.len(), a.rows * a.columns);
+    assert_eq!(b.values.len(), b.rows * b.columns);
+    assert_eq!(to.len(), a.rows * b.columns);
+    let ((a_columns, a_rows), (b_columns, b_rows)) = (a.strides(), b.strides());
+    // SAFETY: by the four assertions above, every element that the shapes and strides address lies
+    // inside its slice; `to` is borrowed exclusively, so it overlaps neither `a` nor `b`.
+    unsafe {
+        gemm::gemm(
+            a.rows,
+            b.columns,
+            a.columns,
+            to.as_mut_ptr(),
+            1,
+            b.columns as isize,
+            true,
+            a.values.as_ptr(),
+            a_columns,
+            a_rows,
+            b.values.as_ptr(),
+            b_columns,
+            b_rows,
+            1.0,
+            1.0,
+            false,
+            false,
+            false,
+            Parallelism::None,
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn products_agree_with_three_loops(
+            (m, k, n) in (1usize..20, 1usize..20, 1usize..20),
+            turn in any::<[bool; 2]>(),
+            seed in prop::collection::vec(-1.0f32..1.0, 800),
+        ) {
+            let shape = |values, rows, columns, turn| {
+                let stored = Matrix { values, rows: if turn { columns } else { rows }, columns: if turn { rows } else { columns }, is_transposed: false };
+                if turn { stored.transposed() } else { stored }
+            };
+            let (a, b) = (shape(&seed[..m * k], m, k, turn[0]), shape(&seed[400..400 + k * n], k, n, turn[1]));
+            let at = |matrix: &Matrix<'_>, row: usize, column: usize| {
+                let (columns, rows) = matrix.strides();
+                matrix.values[row * rows as usize + column * columns as usize]
+            };
+            let mut to = vec![1.0; m * n];
+            add_product(&mut to, a, b);
+            for row in 0..m {
+                for column in 0..n {
+                    let expected = 1.0 + (0..k).map(|i| at(&a, row, i) * at(&b, i, column)).sum::<f32>();
+                    prop_assert!((to[row * n + column] - expected).abs() < 1e-4);
+                }
+            }
+        }
+    }
+}

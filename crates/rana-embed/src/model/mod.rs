@@ -1,0 +1,259 @@
+//! Models: how an entity and a relation become a query.
+
+mod complex;
+mod distmult;
+mod rotate;
+mod simple;
+mod transe;
+
+use std::marker::PhantomData;
+
+use pulp::{Arch, Simd, WithSimd};
+use serde::{Deserialize, Serialize};
+
+use crate::side::Side;
+use crate::similarity::Similarity;
+
+use complex::ComplEx;
+use distmult::DistMult;
+use rotate::RotatE;
+use simple::SimplE;
+use transe::TransE;
+
+impl Side {
+    /// Forwards for a tail, backwards for a head.
+    #[inline(always)]
+    const fn sign(self) -> f32 {
+        match self {
+            Self::Head => -1.0,
+            Self::Tail => 1.0,
+        }
+    }
+}
+
+/// A score function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ModelKind {
+    /// A relation moves the head to the tail (Bordes et al., 2013).
+    #[default]
+    TransE,
+    /// A relation weighs each coordinate (Yang et al., 2015); blind to direction.
+    DistMult,
+    /// DistMult over complex numbers, the tail conjugated (Trouillon et al., 2016).
+    Complex,
+    /// Two rows per entity, one as head and one as tail (Kazemi and Poole, 2018).
+    Simple,
+    /// A relation turns each complex coordinate (Sun et al., 2019).
+    RotatE,
+}
+
+rana_graph::named!(ModelKind, "model", {
+    TransE => "transe",
+    DistMult => "distmult",
+    Complex => "complex",
+    Simple => "simple",
+    RotatE => "rotate",
+});
+
+/// The distance TransE measures with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Norm {
+    /// The sum of absolute differences.
+    #[default]
+    L1,
+    /// The Euclidean distance.
+    L2,
+}
+
+rana_graph::named!(Norm, "norm", { L1 => "l1", L2 => "l2" });
+
+/// What two halves of an entity row are to each other, which the N3 norm has to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Every number stands for itself.
+    Real,
+    /// The first half are real parts, the second half imaginary parts.
+    Complex,
+}
+
+/// How one model builds a query and sends a gradient back through it.
+///
+/// Rows are slices of equal coordinates without padding. The functions are inlined into loops
+/// compiled for the processor at hand, so they should be plain loops over slices.
+trait Model {
+    /// Writes the query for one side of a fact from the row at its other side.
+    fn query(side: Side, anchor: &[f32], relation: &[f32], query: &mut [f32]);
+
+    /// Writes what a gradient at the query means for the two rows it was built from.
+    fn backward(
+        side: Side,
+        anchor: &[f32],
+        relation: &[f32],
+        query_gradient: &[f32],
+        anchor_gradient: &mut [f32],
+        relation_gradient: &mut [f32],
+    );
+}
+
+/// Calls a function that is generic over the model.
+macro_rules! with_model {
+    ($kind:expr, $function:ident($($argument:expr),*)) => {
+        match $kind {
+            ModelKind::TransE => $function::<TransE>($($argument),*),
+            ModelKind::DistMult => $function::<DistMult>($($argument),*),
+            ModelKind::Complex => $function::<ComplEx>($($argument),*),
+            ModelKind::Simple => $function::<SimplE>($($argument),*),
+            ModelKind::RotatE => $function::<RotatE>($($argument),*),
+        }
+    };
+}
+
+impl ModelKind {
+    /// Whether rows have two halves, so that the dimension must be even.
+    #[must_use]
+    pub const fn has_halves(self) -> bool {
+        matches!(self, Self::Complex | Self::Simple | Self::RotatE)
+    }
+
+    /// How wide a relation row is beside entity rows of `dim` numbers.
+    #[must_use]
+    pub const fn relation_width(self, dim: usize) -> usize {
+        match self {
+            Self::RotatE => dim / 2,
+            _ => dim,
+        }
+    }
+
+    /// What queries are compared to entity rows by.
+    #[must_use]
+    pub const fn similarity(self, norm: Norm) -> Similarity {
+        match (self, norm) {
+            (Self::TransE, Norm::L1) => Similarity::L1,
+            (Self::TransE, Norm::L2) => Similarity::L2,
+            (Self::DistMult | Self::Complex | Self::Simple, _) => Similarity::Dot,
+            (Self::RotatE, _) => Similarity::Modulus,
+        }
+    }
+
+    pub(crate) const fn entity_layout(self) -> Layout {
+        match self {
+            Self::Complex | Self::RotatE => Layout::Complex,
+            _ => Layout::Real,
+        }
+    }
+
+    /// None where relation rows are angles, which have no size.
+    pub(crate) const fn relation_layout(self) -> Option<Layout> {
+        match self {
+            Self::Complex => Some(Layout::Complex),
+            Self::RotatE => None,
+            _ => Some(Layout::Real),
+        }
+    }
+
+    /// Builds a query from each pair of an entity row and a relation row, rows of `dim` and
+    /// [`relation_width`](Self::relation_width) numbers back to back.
+    ///
+    /// # Panics
+    /// If the three blocks do not hold the same number of rows.
+    pub fn queries(self, dim: usize, side: Side, anchors: &[f32], relations: &[f32], queries: &mut [f32]) {
+        let width = self.relation_width(dim);
+        assert_eq!(anchors.len(), queries.len());
+        assert_eq!(anchors.len() / dim, relations.len() / width);
+        with_model!(self, queries_of(dim, width, side, anchors, relations, queries));
+    }
+
+    /// Sends the gradients at many queries back to the rows they were built from.
+    ///
+    /// # Panics
+    /// If the blocks do not hold the same number of rows.
+    #[expect(clippy::too_many_arguments, reason = "three inputs and two outputs of one step")]
+    pub fn backward(
+        self,
+        dim: usize,
+        side: Side,
+        anchors: &[f32],
+        relations: &[f32],
+        query_gradients: &[f32],
+        anchor_gradients: &mut [f32],
+        relation_gradients: &mut [f32],
+    ) {
+        let width = self.relation_width(dim);
+        assert_eq!(anchors.len(), query_gradients.len());
+        assert_eq!(anchors.len(), anchor_gradients.len());
+        assert_eq!(relations.len(), relation_gradients.len());
+        assert_eq!(anchors.len() / dim, relations.len() / width);
+        let (inputs, outputs) =
+            ((anchors, relations, query_gradients), (anchor_gradients, relation_gradients));
+        with_model!(self, backward_of(dim, width, side, inputs, outputs));
+    }
+}
+
+fn queries_of<M: Model>(
+    dim: usize,
+    width: usize,
+    side: Side,
+    anchors: &[f32],
+    relations: &[f32],
+    queries: &mut [f32],
+) {
+    Arch::new().dispatch(Queries::<M> { dim, width, side, anchors, relations, queries, model: PhantomData });
+}
+
+struct Queries<'a, M> {
+    dim: usize,
+    width: usize,
+    side: Side,
+    anchors: &'a [f32],
+    relations: &'a [f32],
+    queries: &'a mut [f32],
+    model: PhantomData<M>,
+}
+
+impl<M: Model> WithSimd for Queries<'_, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let rows = self.anchors.chunks_exact(self.dim).zip(self.relations.chunks_exact(self.width));
+        for ((anchor, relation), query) in rows.zip(self.queries.chunks_exact_mut(self.dim)) {
+            M::query(self.side, anchor, relation, query);
+        }
+    }
+}
+
+type Inputs<'a> = (&'a [f32], &'a [f32], &'a [f32]);
+type Outputs<'a> = (&'a mut [f32], &'a mut [f32]);
+
+fn backward_of<M: Model>(dim: usize, width: usize, side: Side, inputs: Inputs<'_>, outputs: Outputs<'_>) {
+    Arch::new().dispatch(Backward::<M> { dim, width, side, inputs, outputs, model: PhantomData });
+}
+
+struct Backward<'a, M> {
+    dim: usize,
+    width: usize,
+    side: Side,
+    inputs: Inputs<'a>,
+    outputs: Outputs<'a>,
+    model: PhantomData<M>,
+}
+
+impl<M: Model> WithSimd for Backward<'_, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { dim, width, side, .. } = self;
+        let (anchors, relations, query_gradients) = self.inputs;
+        let (anchor_gradients, relation_gradients) = self.outputs;
+        let rows = anchors.chunks_exact(dim).zip(relations.chunks_exact(width));
+        let rows = rows.zip(query_gradients.chunks_exact(dim));
+        let gradients =
+            anchor_gradients.chunks_exact_mut(dim).zip(relation_gradients.chunks_exact_mut(width));
+        for (((anchor, relation), query), (for_anchor, for_relation)) in rows.zip(gradients) {
+            M::backward(side, anchor, relation, query, for_anchor, for_relation);
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! [`Negatives`]: what true facts are contrasted with, and how it is drawn.
+
+use rana_graph::{EntityId, Fact, Graph, Lists};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::config::{ConfigError, at_least_one};
+use crate::side::Side;
+
+/// Where negatives come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pool {
+    /// All entities.
+    #[default]
+    All,
+    /// Entities that share a type with the true one; all entities where it has no type.
+    Types,
+    /// Entities that the relation has at this end of some fact.
+    Range,
+}
+
+rana_graph::named!(Pool, "pool of negatives", { All => "all", Types => "types", Range => "range" });
+
+/// Which ends of a fact are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sides {
+    /// Head and tail of every fact in every epoch.
+    #[default]
+    Both,
+    /// One end per fact and epoch: the facts of a chunk share the end, neighbouring chunks differ.
+    Alternating,
+    /// The tail only.
+    Tail,
+}
+
+rana_graph::named!(Sides, "sides", { Both => "both", Alternating => "alternating", Tail => "tail" });
+
+/// What true facts are contrasted with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Negatives {
+    /// Negatives per fact and side.
+    pub count: usize,
+    /// How many facts share the same negatives; 1 draws new ones for every fact.
+    ///
+    /// Sharing makes the work a matrix product and is several times faster.
+    pub shared_by: usize,
+    /// Where they come from; the facts of a chunk take turns where the pool depends on the fact.
+    pub pool: Pool,
+    /// Do not count a negative that is a known fact.
+    pub filtered: bool,
+    /// Which ends of a fact are asked for.
+    pub sides: Sides,
+}
+
+impl Default for Negatives {
+    /// 256, shared by as many facts, filtered, on both sides.
+    fn default() -> Self {
+        Self { count: 256, shared_by: 256, pool: Pool::All, filtered: true, sides: Sides::Both }
+    }
+}
+
+impl Negatives {
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        at_least_one("negatives.count", self.count)?;
+        at_least_one("negatives.shared_by", self.shared_by)
+    }
+}
+
+/// Draws negatives for the facts of one training.
+pub(crate) struct Sampler<'d> {
+    config: Negatives,
+    graph: &'d Graph,
+    facts: &'d [Fact],
+    /// The entities of each type; empty unless the pool asks for them.
+    by_type: Lists<EntityId>,
+    /// The answers known for the query of each fact; there if negatives are filtered.
+    known: Option<[Known; 2]>,
+    /// The entities each relation has at its ends; there if the pool asks for them.
+    ranges: Option<[Lists<EntityId>; 2]>,
+}
+
+impl<'d> Sampler<'d> {
+    pub(crate) fn new(config: Negatives, graph: &'d Graph, facts: &'d [Fact], relations: usize) -> Self {
+        let by_type = match config.pool {
+            Pool::Types => entities_by_type(graph),
+            _ => Lists::default(),
+        };
+        let sides = [Side::Head, Side::Tail];
+        let known = config.filtered.then(|| sides.map(|side| Known::new(facts, side)));
+        let ranges = (config.pool == Pool::Range).then(|| sides.map(|side| range(facts, relations, side)));
+        Self { config, graph, facts, by_type, known, ranges }
+    }
+
+    /// Draws the negatives that the facts at `chunk` share, in ascending order.
+    ///
+    /// The order brings rows that lie close together into the cache together.
+    pub(crate) fn draw(&self, rng: &mut ChaCha8Rng, side: Side, chunk: &[u32], negatives: &mut [u32]) {
+        for (at, negative) in negatives.iter_mut().enumerate() {
+            let fact = self.facts[chunk[at % chunk.len()] as usize];
+            *negative = self.draw_one(rng, side, fact);
+        }
+        negatives.sort_unstable();
+    }
+
+    fn draw_one(&self, rng: &mut ChaCha8Rng, side: Side, fact: Fact) -> u32 {
+        let pool = match self.config.pool {
+            Pool::All => &[],
+            Pool::Types => match self.graph.types(answer(fact, side)) {
+                [] => &[],
+                types => self.by_type.get(types[rng.random_range(0..types.len())].index()),
+            },
+            Pool::Range => self
+                .ranges
+                .as_ref()
+                .map_or(&[][..], |ranges| ranges[side as usize].get(fact.relation.number())),
+        };
+        if pool.is_empty() {
+            rng.random_range(0..self.graph.entity_count() as u32)
+        } else {
+            pool[rng.random_range(0..pool.len())].0
+        }
+    }
+
+    /// Sets the scores of known facts to minus infinity, if negatives are filtered.
+    ///
+    /// `scores` has one row per fact of the chunk and one column per negative.
+    pub(crate) fn mask(&self, side: Side, chunk: &[u32], negatives: &[u32], scores: &mut [f32]) {
+        let Some(known) = self.known.as_ref().map(|known| &known[side as usize]) else { return };
+        for (&fact, scores) in chunk.iter().zip(scores.chunks_exact_mut(negatives.len())) {
+            let answers = known.answers(fact as usize);
+            // Look up the fewer among the more.
+            if answers.len() < negatives.len() {
+                for answer in answers {
+                    let from = negatives.partition_point(|&negative| negative < answer.0);
+                    let same = negatives[from..].iter().take_while(|&&negative| negative == answer.0).count();
+                    scores[from..from + same].fill(f32::NEG_INFINITY);
+                }
+            } else {
+                for (&negative, score) in negatives.iter().zip(scores) {
+                    if answers.binary_search(&EntityId(negative)).is_ok() {
+                        *score = f32::NEG_INFINITY;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The end of a fact that is asked for.
+pub(crate) fn answer(fact: Fact, side: Side) -> EntityId {
+    match side {
+        Side::Head => fact.head,
+        Side::Tail => fact.tail,
+    }
+}
+
+/// The end of a fact that is given.
+pub(crate) fn anchor(fact: Fact, side: Side) -> EntityId {
+    match side {
+        Side::Head => fact.tail,
+        Side::Tail => fact.head,
+    }
+}
+
+fn entities_by_type(graph: &Graph) -> Lists<EntityId> {
+    let entries =
+        graph.entities().flat_map(|entity| graph.types(entity).iter().map(move |t| (t.index(), entity)));
+    Lists::group(graph.type_names().len(), entries)
+}
+
+/// The entities each relation has at one end, each once, ascending.
+fn range(facts: &[Fact], relations: usize, side: Side) -> Lists<EntityId> {
+    let entries = facts.iter().map(|&fact| (fact.relation.number(), answer(fact, side)));
+    Lists::group(relations, entries)
+        .iter()
+        .map(|list| {
+            let mut list = list.to_vec();
+            list.sort_unstable();
+            list.dedup();
+            list
+        })
+        .collect()
+}
+
+/// The answers known for the query of each fact on one side.
+struct Known {
+    /// The list of each fact; facts with the same query share one.
+    list_of: Vec<u32>,
+    /// Answers in ascending order.
+    answers: Lists<EntityId>,
+}
+
+impl Known {
+    fn new(facts: &[Fact], side: Side) -> Self {
+        let query = |at: u32| {
+            let fact = facts[at as usize];
+            (fact.relation, anchor(fact, side))
+        };
+        let mut order: Vec<u32> = (0..facts.len() as u32).collect();
+        order.sort_unstable_by_key(|&at| (query(at), answer(facts[at as usize], side)));
+        let mut list_of = vec![0; facts.len()];
+        let lists = order.chunk_by(|&a, &b| query(a) == query(b)).enumerate().map(|(list, members)| {
+            members
+                .iter()
+                .map(|&at| {
+                    list_of[at as usize] = list as u32;
+                    answer(facts[at as usize], side)
+                })
+                .collect::<Vec<_>>()
+        });
+        let answers = lists.collect();
+        Self { list_of, answers }
+    }
+
+    fn answers(&self, fact: usize) -> &[EntityId] {
+        self.answers.get(self.list_of[fact] as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::{Purpose, rng};
+    use proptest::prelude::*;
+    use rana_graph::{Duplicates, GraphBuilder, RelationId};
+
+    fn graph(facts: &[(u32, u32, u32)]) -> Graph {
+        let mut builder = GraphBuilder::new(Duplicates::Keep);
+        for entity in 0..12 {
+            builder.intern_entity(&entity.to_string());
+        }
+        for relation in 0..3 {
+            builder.intern_relation(&relation.to_string());
+        }
+        for &(head, relation, tail) in facts {
+            builder.add(Fact {
+                head: EntityId(head),
+                relation: RelationId::forward(relation),
+                tail: EntityId(tail),
+            });
+        }
+        for entity in 0..9 {
+            builder.add_type(EntityId(entity), ["even", "odd"][entity as usize % 2]);
+        }
+        builder.finish()
+    }
+
+    proptest! {
+        #[test]
+        fn draws_come_from_the_pool_and_exactly_known_facts_are_masked(
+            facts in prop::collection::vec((0u32..12, 0u32..3, 0u32..12), 1..60),
+            pool in prop::sample::select(Pool::ALL),
+            side in prop::sample::select(&[Side::Head, Side::Tail][..]),
+            count in 1usize..40,
+            seed in any::<u64>(),
+        ) {
+            let graph = graph(&facts);
+            let facts = graph.facts();
+            let config = Negatives { count, pool, ..Negatives::default() };
+            let sampler = Sampler::new(config, &graph, facts, 3);
+            let chunk: Vec<u32> = (0..facts.len() as u32).step_by(3).collect();
+            let mut negatives = vec![0; count];
+            sampler.draw(&mut rng(seed, Purpose::Negatives, [0, 0]), side, &chunk, &mut negatives);
+            prop_assert!(negatives.is_sorted());
+            for &negative in &negatives {
+                let allowed = chunk.iter().any(|&at| {
+                    let fact = facts[at as usize];
+                    let truth = answer(fact, side);
+                    match pool {
+                        Pool::All => true,
+                        Pool::Types => {
+                            graph.types(truth).is_empty() || graph.types(truth) == graph.types(EntityId(negative))
+                        }
+                        Pool::Range => facts
+                            .iter()
+                            .any(|other| other.relation == fact.relation && answer(*other, side).0 == negative),
+                    }
+                });
+                prop_assert!(allowed && negative < 12);
+            }
+            let mut scores = vec![1.0; chunk.len() * count];
+            sampler.mask(side, &chunk, &negatives, &mut scores);
+            for (&at, scores) in chunk.iter().zip(scores.chunks_exact(count)) {
+                let fact = facts[at as usize];
+                for (&negative, &score) in negatives.iter().zip(scores) {
+                    let corrupted = match side {
+                        Side::Head => Fact { head: EntityId(negative), ..fact },
+                        Side::Tail => Fact { tail: EntityId(negative), ..fact },
+                    };
+                    prop_assert_eq!(facts.contains(&corrupted), score == f32::NEG_INFINITY);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! [`Optimiser`]: how the gradient of a row becomes an update of it.
+//!
+//! All optimisers are row-sparse: only rows with a gradient are touched, and each row has its own
+//! state.
+
+use pulp::{Arch, Simd, WithSimd};
+use serde::{Deserialize, Serialize};
+
+use crate::config::{ConfigError, not_negative};
+use crate::model::Layout;
+
+/// How the gradient of a row becomes an update of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Optimiser {
+    /// A step against the gradient.
+    Sgd,
+    /// Every coordinate's step shrinks with the squares of its gradients so far (Duchi et al., 2011).
+    #[default]
+    Adagrad,
+    /// Steps along a running mean of gradients, scaled by a running mean of squares (Kingma and
+    /// Ba, 2015).
+    ///
+    /// The running means of a row stand still while it has no gradient, and the bias correction
+    /// counts the row's own updates.
+    Adam {
+        /// How slowly the mean of the gradients moves.
+        #[serde(default = "Optimiser::default_beta1")]
+        beta1: f32,
+        /// How slowly the mean of their squares moves.
+        #[serde(default = "Optimiser::default_beta2")]
+        beta2: f32,
+    },
+}
+
+/// Keeps the first steps of Adagrad and Adam finite.
+const EPSILON: f32 = 1e-10;
+
+impl Optimiser {
+    const fn default_beta1() -> f32 {
+        0.9
+    }
+
+    const fn default_beta2() -> f32 {
+        0.999
+    }
+
+    /// Adam with the published constants.
+    #[must_use]
+    pub const fn adam() -> Self {
+        Self::Adam { beta1: Self::default_beta1(), beta2: Self::default_beta2() }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        if let Self::Adam { beta1, beta2 } = *self {
+            for (field, value) in [("optimiser.beta1", beta1), ("optimiser.beta2", beta2)] {
+                if !(0.0..1.0).contains(&value) {
+                    return Err(ConfigError::NoShare { field, value });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many numbers of state a row of `width` numbers has.
+    pub(crate) const fn state_width(&self, width: usize) -> usize {
+        match self {
+            Self::Sgd => 0,
+            Self::Adagrad => width,
+            // Two means, and how often the row was updated.
+            Self::Adam { .. } => 2 * width + 1,
+        }
+    }
+
+    /// Updates one row and its state.
+    #[inline(always)]
+    fn step(self, rate: f32, row: &mut [f32], state: &mut [f32], gradient: &[f32]) {
+        match self {
+            Self::Sgd => {
+                for (value, gradient) in row.iter_mut().zip(gradient) {
+                    *value -= rate * gradient;
+                }
+            }
+            Self::Adagrad => {
+                for ((value, sum), &gradient) in row.iter_mut().zip(state).zip(gradient) {
+                    *sum += gradient * gradient;
+                    *value -= rate * gradient / (*sum + EPSILON).sqrt();
+                }
+            }
+            Self::Adam { beta1, beta2 } => {
+                let (means, squares) = state.split_at_mut(row.len());
+                let Some((steps, squares)) = squares.split_last_mut() else { return };
+                *steps += 1.0;
+                let steps = *steps as i32;
+                let (rate, scale) = (rate / (1.0 - beta1.powi(steps)), 1.0 / (1.0 - beta2.powi(steps)));
+                for (((value, mean), square), &gradient) in
+                    row.iter_mut().zip(means).zip(squares).zip(gradient)
+                {
+                    *mean += (1.0 - beta1) * (gradient - *mean);
+                    *square += (1.0 - beta2) * (gradient * gradient - *square);
+                    *value -= rate * *mean / ((*square * scale).sqrt() + 1e-8);
+                }
+            }
+        }
+    }
+}
+
+/// How one table is updated: the optimiser, the size of its step, and what rows have to obey.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Update {
+    pub(crate) optimiser: Optimiser,
+    pub(crate) rate: f32,
+    pub(crate) max_norm: Option<f32>,
+}
+
+impl Update {
+    /// Updates one row and its state; to be called from code that is compiled for vectors.
+    #[inline(always)]
+    pub(crate) fn apply(&self, row: &mut [f32], state: &mut [f32], gradient: &[f32]) {
+        self.optimiser.step(self.rate, row, state, gradient);
+        if let Some(most) = self.max_norm {
+            shorten(row, most);
+        }
+    }
+}
+
+#[inline(always)]
+fn shorten(row: &mut [f32], most: f32) {
+    let mut strands = [0.0; 8];
+    let (eights, rest) = row.as_chunks::<8>();
+    for eight in eights {
+        for at in 0..8 {
+            strands[at] += eight[at] * eight[at];
+        }
+    }
+    let mut square = 0.0;
+    for strand in strands {
+        square += strand;
+    }
+    for value in rest {
+        square += value * value;
+    }
+    if square > most * most {
+        let scale = most / square.sqrt();
+        for value in row {
+            *value *= scale;
+        }
+    }
+}
+
+/// What keeps the rows of true facts small, added to the loss of each fact for each of its rows.
+///
+/// The angles of RotatE's relations are left alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Regulariser {
+    /// Nothing.
+    #[default]
+    None,
+    /// `weight · Σ x²`.
+    L2 {
+        /// How much it counts.
+        weight: f32,
+    },
+    /// `weight · Σ |x|³`, over the moduli of complex coordinates where a row has them (Lacroix et
+    /// al., 2018).
+    N3 {
+        /// How much it counts.
+        weight: f32,
+    },
+}
+
+impl Regulariser {
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        match *self {
+            Self::None => Ok(()),
+            Self::L2 { weight } | Self::N3 { weight } => not_negative("regulariser.weight", weight),
+        }
+    }
+
+    /// Adds the gradients at many rows back to back.
+    pub(crate) fn add_gradients(self, width: usize, layout: Layout, rows: &[f32], gradients: &mut [f32]) {
+        if self == Self::None {
+            return;
+        }
+        Arch::new().dispatch(Penalties { regulariser: self, width, layout, rows, gradients });
+    }
+
+    #[inline(always)]
+    fn add_gradient(self, layout: Layout, row: &[f32], gradient: &mut [f32]) {
+        match (self, layout) {
+            (Self::None, _) => {}
+            (Self::L2 { weight }, _) => {
+                for (gradient, value) in gradient.iter_mut().zip(row) {
+                    *gradient += 2.0 * weight * value;
+                }
+            }
+            (Self::N3 { weight }, Layout::Real) => {
+                for (gradient, value) in gradient.iter_mut().zip(row) {
+                    *gradient += 3.0 * weight * value.abs() * value;
+                }
+            }
+            (Self::N3 { weight }, Layout::Complex) => {
+                let half = row.len() / 2;
+                let ((re, im), (d_re, d_im)) = (row.split_at(half), gradient.split_at_mut(half));
+                for ((re, im), (d_re, d_im)) in re.iter().zip(im).zip(d_re.iter_mut().zip(d_im)) {
+                    let scale = 3.0 * weight * (re * re + im * im).sqrt();
+                    *d_re += scale * re;
+                    *d_im += scale * im;
+                }
+            }
+        }
+    }
+}
+
+struct Penalties<'a> {
+    regulariser: Regulariser,
+    width: usize,
+    layout: Layout,
+    rows: &'a [f32],
+    gradients: &'a mut [f32],
+}
+
+impl WithSimd for Penalties<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let gradients = self.gradients.chunks_exact_mut(self.width);
+        for (row, gradient) in self.rows.chunks_exact(self.width).zip(gradients) {
+            self.regulariser.add_gradient(self.layout, row, gradient);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_those_of_the_papers() {
+        let gradients: [[f32; 3]; 2] = [[0.5, -1.0, 0.0], [0.25, 2.0, 1.0]];
+        let run = |optimiser: Optimiser| {
+            let (mut row, mut state) = (vec![1.0f32; 3], vec![0.0; optimiser.state_width(3)]);
+            let update = Update { optimiser, rate: 0.1, max_norm: None };
+            for gradient in &gradients {
+                update.apply(&mut row, &mut state, gradient);
+            }
+            row
+        };
+        let expect = |row: Vec<f32>, expected: [f64; 3]| {
+            for (value, expected) in row.iter().zip(expected) {
+                assert!((f64::from(*value) - expected).abs() < 1e-6, "{row:?} for {expected:?}");
+            }
+        };
+        expect(run(Optimiser::Sgd), [1.0 - 0.075, 1.0 - 0.1, 1.0 - 0.1]);
+        expect(
+            run(Optimiser::Adagrad),
+            [1.0 - 0.1 - 0.025 / 0.3125f64.sqrt(), 1.0 + 0.1 - 0.2 / 5f64.sqrt(), 1.0 - 0.1],
+        );
+        let adam = |gradients: [f64; 2]| {
+            let (mut value, mut mean, mut square) = (1.0, 0.0, 0.0);
+            for (step, gradient) in (1..).zip(gradients) {
+                mean = 0.9 * mean + 0.1 * gradient;
+                square = 0.999 * square + 0.001 * gradient * gradient;
+                let corrected = (square / (1.0 - 0.999f64.powi(step))).sqrt() + 1e-8;
+                value -= 0.1 * (mean / (1.0 - 0.9f64.powi(step))) / corrected;
+            }
+            value
+        };
+        expect(run(Optimiser::adam()), [adam([0.5, 0.25]), adam([-1.0, 2.0]), adam([0.0, 1.0])]);
+    }
+
+    #[test]
+    fn long_rows_are_shortened_and_short_ones_left() {
+        let update = Update { optimiser: Optimiser::Sgd, rate: 1.0, max_norm: Some(1.0) };
+        let mut row = vec![2.0; 11];
+        update.apply(&mut row, &mut [], &[0.0; 11]);
+        assert!((row.iter().map(|value| value * value).sum::<f32>() - 1.0).abs() < 1e-6);
+        let mut row = vec![0.1; 11];
+        update.apply(&mut row, &mut [], &[0.0; 11]);
+        assert_eq!(row, [0.1; 11]);
+    }
+
+    #[test]
+    fn regularisers_have_the_slope_of_their_definition() {
+        let row = [0.5f64, -1.5, 2.0, 0.75];
+        let modulus = |re: f64, im: f64| re.hypot(im).powi(3);
+        type Value = fn(&[f64], &dyn Fn(f64, f64) -> f64) -> f64;
+        let cases: [(Regulariser, Layout, Value); 3] = [
+            (Regulariser::L2 { weight: 0.3 }, Layout::Real, |x, _| x.iter().map(|x| 0.3 * x * x).sum()),
+            (Regulariser::N3 { weight: 0.3 }, Layout::Real, |x, _| {
+                x.iter().map(|x| 0.3 * x.abs().powi(3)).sum()
+            }),
+            (Regulariser::N3 { weight: 0.3 }, Layout::Complex, |x, modulus| {
+                0.3 * (modulus(x[0], x[2]) + modulus(x[1], x[3]))
+            }),
+        ];
+        for (regulariser, layout, value) in cases {
+            let mut gradient = [1.0; 4];
+            regulariser.add_gradients(4, layout, &row.map(|x| x as f32), &mut gradient);
+            for at in 0..4 {
+                let moved = |by: f64| {
+                    let mut row = row;
+                    row[at] += by;
+                    value(&row, &modulus)
+                };
+                let expected = 1.0 + (moved(1e-6) - moved(-1e-6)) / 2e-6;
+                assert!((f64::from(gradient[at]) - expected).abs() < 1e-5, "{regulariser:?} at {at}");
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! [`Side`]: the two ends of a fact.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// An end of a fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// Where the fact starts.
+    Head,
+    /// Where it ends.
+    Tail,
+}
+
+impl Side {
+    /// Both sides.
+    pub const ALL: [Self; 2] = [Self::Head, Self::Tail];
+
+    /// `head` or `tail`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Head => "head",
+            Self::Tail => "tail",
+        }
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

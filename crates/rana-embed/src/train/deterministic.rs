@@ -1,0 +1,158 @@
+//! Updates that depend on no thread: gradients first, then one update per row.
+
+use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
+
+use super::Buffers;
+use super::rows::{AHEAD, Frozen, touch};
+use super::shard::{Plan, RowGradients, Shard, Slice};
+use super::table::Table;
+use crate::optimiser::Update;
+
+/// Parts of a table per thread, so that a part with popular rows holds nobody up.
+const PARTS_PER_THREAD: usize = 4;
+
+/// Computes the gradients of all slices at the tables as they are, then updates every row once.
+///
+/// Each row's gradients are added in the order of the slices, so the result depends on neither
+/// the number of threads nor how rows are divided between them. Gives the sum of the losses.
+pub(crate) fn step(
+    plan: &Plan<'_>,
+    slices: &[Slice<'_>],
+    Buffers { shards, scratch, .. }: &mut Buffers,
+    [entities, relations]: [Table<'_>; 2],
+    [entity_update, relation_update]: [Update; 2],
+) -> f64 {
+    if shards.len() < slices.len() {
+        shards.resize_with(slices.len(), Shard::default);
+    }
+    let shards = &mut shards[..slices.len()];
+    let entity_rows = Frozen { values: &*entities.values, width: entities.width };
+    let relation_rows = Frozen { values: &*relations.values, width: relations.width };
+    shards.par_iter_mut().zip(slices).for_each(|(shard, slice)| {
+        scratch.with(|scratch| shard.compute(plan, *slice, scratch, &entity_rows, &relation_rows));
+    });
+    let gradients: Vec<[&RowGradients; 2]> =
+        shards.iter().map(|shard| [&shard.entities, &shard.relations]).collect();
+    let of_table = |table: usize| gradients.iter().map(|both| both[table]).collect::<Vec<_>>();
+    rayon::join(
+        || update_rows(entities, &of_table(0), entity_update),
+        || update_rows(relations, &of_table(1), relation_update),
+    );
+    shards.iter().map(|shard| shard.loss).sum()
+}
+
+/// Some consecutive rows of a table, with what belongs to them.
+struct Part<'t> {
+    first: usize,
+    values: &'t mut [f32],
+    state: &'t mut [f32],
+    heads: &'t mut [u32],
+}
+
+fn update_rows(table: Table<'_>, gradients: &[&RowGradients], update: Update) {
+    let Table { width, state_width, values, state, heads } = table;
+    let threads = rayon::current_num_threads();
+    let parts = if threads == 1 { 1 } else { threads * PARTS_PER_THREAD };
+    let size = heads.len().div_ceil(parts).max(1);
+    let mut rest = Part { first: 0, values, state, heads };
+    let mut split = Vec::with_capacity(parts);
+    while !rest.heads.is_empty() {
+        let size = size.min(rest.heads.len());
+        let (values, more_values) = rest.values.split_at_mut(size * width);
+        let (state, more_state) = rest.state.split_at_mut(size * state_width);
+        let (heads, more_heads) = rest.heads.split_at_mut(size);
+        split.push(Part { first: rest.first, values, state, heads });
+        rest = Part { first: rest.first + size, values: more_values, state: more_state, heads: more_heads };
+    }
+    split.into_par_iter().for_each(|part| update_part(part, width, state_width, gradients, update));
+}
+
+/// One gradient of a row, and where the row's next one is listed.
+#[derive(Clone, Copy)]
+struct Link<'g> {
+    gradient: &'g [f32],
+    next: u32,
+}
+
+/// Ends a chain of links.
+const END: u32 = u32::MAX;
+
+fn update_part(
+    part: Part<'_>,
+    width: usize,
+    state_width: usize,
+    gradients: &[&RowGradients],
+    update: Update,
+) {
+    let Part { first, values, state, heads } = part;
+    let mut links: Vec<Link<'_>> = Vec::new();
+    let mut touched = Vec::new();
+    // Walking backwards and putting each link in front leaves the chains in forward order.
+    for shard in gradients.iter().rev() {
+        for (at, &row) in shard.rows.iter().enumerate().rev() {
+            let row = (row as usize).wrapping_sub(first);
+            let Some(head) = heads.get_mut(row) else { continue };
+            if *head == END {
+                touched.push(row);
+            }
+            links.push(Link { gradient: &shard.gradients[at * width..(at + 1) * width], next: *head });
+            *head = links.len() as u32 - 1;
+        }
+    }
+    Arch::new().dispatch(UpdateTouched {
+        touched: &touched,
+        links: &links,
+        width,
+        state_width,
+        values,
+        state,
+        heads,
+        update,
+    });
+}
+
+/// Adds up the gradients of each touched row, updates the row, and clears its chain.
+struct UpdateTouched<'a> {
+    touched: &'a [usize],
+    links: &'a [Link<'a>],
+    width: usize,
+    state_width: usize,
+    values: &'a mut [f32],
+    state: &'a mut [f32],
+    heads: &'a mut [u32],
+    update: Update,
+}
+
+impl WithSimd for UpdateTouched<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { touched, links, width, state_width, values, state, heads, update } = self;
+        let mut sum = vec![0.0; width];
+        for (at, &row) in touched.iter().enumerate() {
+            if at.is_multiple_of(AHEAD) {
+                for &row in &touched[at..touched.len().min(at + AHEAD)] {
+                    touch(&values[row * width..(row + 1) * width]);
+                    touch(&state[row * state_width..(row + 1) * state_width]);
+                }
+            }
+            let mut link = links[heads[row] as usize];
+            heads[row] = END;
+            let mut gradient = link.gradient;
+            if link.next != END {
+                sum.copy_from_slice(link.gradient);
+                while link.next != END {
+                    link = links[link.next as usize];
+                    for (sum, value) in sum.iter_mut().zip(link.gradient) {
+                        *sum += value;
+                    }
+                }
+                gradient = &sum;
+            }
+            let state = &mut state[row * state_width..(row + 1) * state_width];
+            update.apply(&mut values[row * width..(row + 1) * width], state, gradient);
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Training: batches, epochs, validation, stopping and going on.
+
+mod checkpoint;
+mod data;
+mod deterministic;
+mod lock_free;
+mod observer;
+mod rows;
+mod shard;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use rana_graph::Fact;
+use rand::seq::SliceRandom;
+
+use crate::config::{ConfigError, EmbedConfig, Updates};
+use crate::negatives::{Sampler, Sides};
+use crate::optimiser::Update;
+use crate::parameters::Parameters;
+use crate::seed::{Purpose, rng};
+use crate::side::Side;
+
+pub use checkpoint::{Best, Checkpoint, CheckpointError, Position};
+pub use data::TrainingData;
+pub use observer::{EpochReport, Observer};
+
+use shard::{Plan, Scratch, Shard, Slice, Spares};
+use table::Table;
+
+/// Batches that lock-free threads go through before they meet: few meetings, prompt stops.
+const BATCHES_PER_MEETING: usize = 64;
+
+/// Why a training cannot start or go on.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TrainError {
+    /// The configuration cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// There is nothing to learn from.
+    #[error("there are no facts to train on")]
+    NoFacts,
+    /// A fact does not belong to the graph.
+    #[error(
+        "fact ({}, {}, {}) is out of range: there are {entities} entities and {relations} relations, \
+         and facts name relations forwards",
+        fact.head.0, fact.relation.0, fact.tail.0
+    )]
+    FactOutOfRange {
+        /// The fact.
+        fact: Fact,
+        /// How many entities there are.
+        entities: usize,
+        /// How many relations there are.
+        relations: usize,
+    },
+    /// A checkpoint was made from other facts.
+    #[error(
+        "the checkpoint was made from other facts; train from the start, or give the facts it was made from"
+    )]
+    OtherFacts,
+    /// The loss is no number any more.
+    #[error("the loss is not finite in epoch {epoch}; lower learning_rate")]
+    Diverged {
+        /// The epoch, counted from 1.
+        epoch: u32,
+    },
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All epochs are done.
+    Finished,
+    /// Validation has not improved for as long as the patience lasts.
+    Converged,
+    /// The stop flag was raised; the checkpoint goes on from here.
+    Stopped,
+}
+
+/// What a run listens to and reports to.
+pub struct Hooks<'h> {
+    /// Scores parameters on held-out facts, higher being better.
+    pub validate: Option<&'h mut dyn FnMut(&Parameters) -> f64>,
+    /// Is told about progress.
+    pub observer: &'h mut dyn Observer,
+    /// Stops the run when true; looked at between batches.
+    pub stop: &'h AtomicBool,
+}
+
+/// A training, from its start or from a checkpoint.
+///
+/// Threads are those of the rayon pool that [`run`](Self::run) is called in.
+///
+/// ```
+/// use rana_embed::{EmbedConfig, Trainer, TrainingData};
+/// use rana_graph::{Duplicates, GraphBuilder};
+/// let mut builder = GraphBuilder::new(Duplicates::Remove);
+/// builder.add_named("paris", "capital_of", "france");
+/// builder.add_named("rome", "capital_of", "italy");
+/// let graph = builder.finish();
+/// let data = TrainingData::new(&graph);
+/// let mut trainer = Trainer::new(EmbedConfig { dim: 8, epochs: 5, ..EmbedConfig::default() }, &data)?;
+/// trainer.finish()?;
+/// assert_eq!(trainer.into_parameters().entity_count(), 4);
+/// # Ok::<(), rana_embed::TrainError>(())
+/// ```
+pub struct Trainer<'d> {
+    data: &'d TrainingData<'d>,
+    checkpoint: Checkpoint,
+}
+
+impl<'d> Trainer<'d> {
+    /// A training from its start.
+    ///
+    /// # Errors
+    /// If the configuration cannot be used or there are no facts.
+    pub fn new(config: EmbedConfig, data: &'d TrainingData<'d>) -> Result<Self, TrainError> {
+        config.check()?;
+        if data.facts().is_empty() {
+            return Err(TrainError::NoFacts);
+        }
+        let parameters = Parameters::random(&config, data.graph().entity_count(), data.relation_count());
+        Ok(Self { data, checkpoint: Checkpoint::start(config, data.fingerprint(), parameters) })
+    }
+
+    /// A training that goes on where a checkpoint was made.
+    ///
+    /// In deterministic mode it ends with the same bits as one that was never interrupted.
+    ///
+    /// # Errors
+    /// If the checkpoint was made from other facts.
+    pub fn resume(checkpoint: Checkpoint, data: &'d TrainingData<'d>) -> Result<Self, TrainError> {
+        checkpoint.config.check()?;
+        let parameters = &checkpoint.parameters;
+        let fits = parameters.entity_count() == data.graph().entity_count()
+            && parameters.relation_count() == data.relation_count()
+            && checkpoint.fingerprint == data.fingerprint();
+        if !fits {
+            return Err(TrainError::OtherFacts);
+        }
+        Ok(Self { data, checkpoint })
+    }
+
+    /// Where the training stands: what [`resume`](Self::resume) needs to go on.
+    #[must_use]
+    pub fn checkpoint(&self) -> &Checkpoint {
+        &self.checkpoint
+    }
+
+    /// The best parameters by validation, or the last if there was none.
+    #[must_use]
+    pub fn into_parameters(self) -> Parameters {
+        self.checkpoint.best.map_or(self.checkpoint.parameters, |best| best.parameters)
+    }
+
+    /// Trains to the end without validation.
+    ///
+    /// # Errors
+    /// If the loss is not finite any more.
+    pub fn finish(&mut self) -> Result<Outcome, TrainError> {
+        self.run(Hooks { validate: None, observer: &mut (), stop: &AtomicBool::new(false) })
+    }
+
+    /// Trains until all epochs are done, validation stops improving, or the stop flag is raised.
+    ///
+    /// # Errors
+    /// If the loss is not finite any more.
+    pub fn run(&mut self, mut hooks: Hooks<'_>) -> Result<Outcome, TrainError> {
+        let Self { data, checkpoint } = self;
+        let config = checkpoint.config.clone();
+        let plan = Plan {
+            config: &config,
+            facts: data.facts(),
+            sampler: Sampler::new(config.negatives, data.graph(), data.facts(), data.relation_count()),
+        };
+        let mut engine = Engine::new(&plan, checkpoint);
+        while checkpoint.position.epoch < config.epochs {
+            if checkpoint.is_out_of_patience() {
+                return Ok(Outcome::Converged);
+            }
+            let order = epoch_order(&config, checkpoint.position.epoch, data.facts().len());
+            let (started, first) = (Instant::now(), checkpoint.position.fact);
+            while checkpoint.position.fact < order.len() {
+                if hooks.stop.load(Ordering::Relaxed) {
+                    return Ok(Outcome::Stopped);
+                }
+                let (facts, loss) = engine.advance(&plan, checkpoint, &order);
+                if !loss.is_finite() {
+                    return Err(TrainError::Diverged { epoch: checkpoint.position.epoch + 1 });
+                }
+                hooks.observer.advanced(facts, loss);
+            }
+            let facts_per_second = (order.len() - first) as f64 / started.elapsed().as_secs_f64();
+            let loss = checkpoint.end_epoch();
+            let (validation, is_best) = validate(&config, checkpoint, &mut hooks);
+            let epoch = checkpoint.position.epoch;
+            let report = EpochReport { epoch, loss, facts_per_second, validation, is_best };
+            hooks.observer.epoch_ended(&report);
+        }
+        Ok(Outcome::Finished)
+    }
+}
+
+/// Validates if it is time to; the last epoch always is.
+fn validate(config: &EmbedConfig, checkpoint: &mut Checkpoint, hooks: &mut Hooks<'_>) -> (Option<f64>, bool) {
+    let (epoch, every) = (checkpoint.position.epoch, config.validation.every);
+    let is_due = every > 0 && (epoch.is_multiple_of(every) || epoch == config.epochs);
+    match &mut hooks.validate {
+        Some(validate) if is_due => {
+            let score = validate(&checkpoint.parameters);
+            (Some(score), checkpoint.record_validation(score))
+        }
+        _ => (None, false),
+    }
+}
+
+/// The order in which an epoch walks the facts.
+fn epoch_order(config: &EmbedConfig, epoch: u32, facts: usize) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..facts as u32).collect();
+    order.shuffle(&mut rng(config.seed, Purpose::Order, [epoch.into(), 0]));
+    order
+}
+
+/// What is kept from batch to batch only to save allocations.
+struct Buffers {
+    scratch: Spares<Scratch>,
+    /// The gradients of a batch (deterministic).
+    shards: Vec<Shard>,
+    /// Gradients not in use at the moment (lock-free).
+    spare: Spares<Shard>,
+}
+
+/// The buffers of a run.
+struct Engine {
+    buffers: Buffers,
+    entity_heads: Vec<u32>,
+    relation_heads: Vec<u32>,
+}
+
+impl Engine {
+    fn new(plan: &Plan<'_>, checkpoint: &Checkpoint) -> Self {
+        let heads = |rows: usize| match plan.config.updates {
+            Updates::Deterministic => vec![u32::MAX; rows],
+            Updates::LockFree => Vec::new(),
+        };
+        let parameters = &checkpoint.parameters;
+        Self {
+            buffers: Buffers { scratch: Spares::new(), shards: Vec::new(), spare: Spares::new() },
+            entity_heads: heads(parameters.entity_count()),
+            relation_heads: heads(parameters.relations.len() / parameters.relation_width()),
+        }
+    }
+
+    /// Trains on the next batch, or the next few if threads do not wait for each other; gives how
+    /// many facts that were and their mean loss.
+    fn advance(&mut self, plan: &Plan<'_>, checkpoint: &mut Checkpoint, order: &[u32]) -> (usize, f64) {
+        let config = plan.config;
+        let Position { epoch, fact: first, .. } = checkpoint.position;
+        let batches = match config.updates {
+            Updates::Deterministic => 1,
+            Updates::LockFree => BATCHES_PER_MEETING,
+        };
+        let end = order.len().min(first + batches * config.batch);
+        let slices = slices(plan, epoch, first, &order[first..end]);
+
+        let done = (f64::from(epoch) + first as f64 / order.len() as f64) / f64::from(config.epochs);
+        let share = 1.0 - (1.0 - config.final_learning_rate) * done as f32;
+        let rate = config.learning_rate * share;
+        let update = |max_norm| Update { optimiser: config.optimiser, rate, max_norm };
+        let updates = [update(config.max_norm), update(None)];
+
+        let width = checkpoint.parameters.relation_width();
+        let state_width = |width| config.optimiser.state_width(width);
+        let tables = [
+            Table {
+                width: config.dim,
+                state_width: state_width(config.dim),
+                values: &mut checkpoint.parameters.entities,
+                state: &mut checkpoint.entity_state,
+                heads: &mut self.entity_heads,
+            },
+            Table {
+                width,
+                state_width: state_width(width),
+                values: &mut checkpoint.parameters.relations,
+                state: &mut checkpoint.relation_state,
+                heads: &mut self.relation_heads,
+            },
+        ];
+        let loss = match config.updates {
+            Updates::Deterministic => deterministic::step(plan, &slices, &mut self.buffers, tables, updates),
+            Updates::LockFree => lock_free::step(plan, &slices, &self.buffers, tables, updates),
+        };
+        let queries: usize = slices.iter().map(|slice| slice.facts.len()).sum();
+        checkpoint.position.fact = end;
+        checkpoint.position.queries += queries as u64;
+        checkpoint.position.loss += loss;
+        (end - first, loss / queries as f64)
+    }
+}
+
+/// The work of some facts in pieces that do not depend on how many threads there are.
+fn slices<'o>(plan: &Plan<'_>, epoch: u32, first: usize, facts: &'o [u32]) -> Vec<Slice<'o>> {
+    let size = plan.shard_facts();
+    let pieces = facts.chunks(size).enumerate();
+    pieces
+        .flat_map(|(piece, facts)| {
+            let sides: &[Side] = match plan.config.negatives.sides {
+                Sides::Both => &[Side::Tail, Side::Head],
+                Sides::Tail => &[Side::Tail],
+                Sides::Alternating if (piece + epoch as usize).is_multiple_of(2) => &[Side::Tail],
+                Sides::Alternating => &[Side::Head],
+            };
+            sides.iter().map(move |&side| Slice { epoch, place: first + piece * size, side, facts })
+        })
+        .collect()
+}

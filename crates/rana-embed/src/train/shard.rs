@@ -1,0 +1,291 @@
+//! [`Shard`]: the gradients of a run of facts, computed by one thread.
+
+use std::sync::Mutex;
+
+use rana_graph::Fact;
+
+use super::rows::Rows;
+use crate::config::EmbedConfig;
+use crate::negatives::{Sampler, anchor, answer};
+use crate::optimiser::Regulariser;
+use crate::parameters::route;
+use crate::seed::{Purpose, rng};
+use crate::side::Side;
+use crate::similarity::{Blocks, Forward};
+
+/// Facts of a shard: enough to make the fixed costs small, few enough to stay in the cache.
+const SHARD_FACTS: usize = 64;
+
+/// What all shards of a training have in common.
+pub(crate) struct Plan<'d> {
+    pub(crate) config: &'d EmbedConfig,
+    pub(crate) facts: &'d [Fact],
+    pub(crate) sampler: Sampler<'d>,
+}
+
+impl Plan<'_> {
+    /// Facts per shard: whole chunks of facts that share negatives.
+    pub(crate) fn shard_facts(&self) -> usize {
+        let shared_by = self.config.negatives.shared_by;
+        SHARD_FACTS.div_ceil(shared_by) * shared_by
+    }
+}
+
+/// Which facts a shard is about, and what its random numbers are keyed by.
+#[derive(Clone, Copy)]
+pub(crate) struct Slice<'o> {
+    pub(crate) epoch: u32,
+    /// The place of the first fact in the order of the epoch.
+    pub(crate) place: usize,
+    pub(crate) side: Side,
+    /// Positions of facts.
+    pub(crate) facts: &'o [u32],
+}
+
+/// Gradients of rows: `gradients` has one row for each of `rows`, in no order, with repetitions.
+#[derive(Default)]
+pub(crate) struct RowGradients {
+    pub(crate) rows: Vec<u32>,
+    pub(crate) gradients: Vec<f32>,
+}
+
+impl RowGradients {
+    /// Marks an entry whose gradient is zero.
+    pub(crate) const NONE: u32 = u32::MAX;
+
+    fn reset(&mut self, rows: usize, width: usize) {
+        self.rows.clear();
+        self.rows.resize(rows, Self::NONE);
+        self.gradients.clear();
+        self.gradients.resize(rows * width, 0.0);
+    }
+}
+
+/// The gradients of a run of facts.
+#[derive(Default)]
+pub(crate) struct Shard {
+    /// Anchors, then answers, then negatives.
+    pub(crate) entities: RowGradients,
+    pub(crate) relations: RowGradients,
+    pub(crate) loss: f64,
+}
+
+/// The buffers a shard is computed in: one set per thread, so that they stay in its cache.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    /// Rows of the entities, in the order of their gradients.
+    entity_rows: Vec<f32>,
+    relation_rows: Vec<f32>,
+    queries: Vec<f32>,
+    query_gradients: Vec<f32>,
+    /// Scores of the answers, then of the negatives.
+    scores: Vec<f32>,
+    score_gradients: Vec<f32>,
+}
+
+/// Things that threads take while they need one and put back.
+pub(crate) struct Spares<T>(Mutex<Vec<T>>);
+
+impl<T: Default> Spares<T> {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+
+    /// Does something with a spare, or with a new one if all are in use.
+    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
+        let mut taken = self.0.lock().ok().and_then(|mut spares| spares.pop()).unwrap_or_default();
+        let result = work(&mut taken);
+        if let Ok(mut spares) = self.0.lock() {
+            spares.push(taken);
+        }
+        result
+    }
+}
+
+impl Shard {
+    /// Computes the loss of some facts and its gradients at the rows as they are now.
+    pub(crate) fn compute(
+        &mut self,
+        plan: &Plan<'_>,
+        slice: Slice<'_>,
+        scratch: &mut Scratch,
+        entities: &impl Rows,
+        relations: &impl Rows,
+    ) {
+        let config = plan.config;
+        let (dim, width) = (config.dim, config.model.relation_width(config.dim));
+        let (facts, negatives) = (slice.facts.len(), config.negatives.count);
+        let side = self.gather(plan, slice, scratch, entities, relations);
+
+        let (anchors, others) = scratch.entity_rows.split_at(facts * dim);
+        let (answers, candidates) = others.split_at(facts * dim);
+        resize(&mut scratch.queries, facts * dim);
+        config.model.queries(dim, side, anchors, &scratch.relation_rows, &mut scratch.queries);
+
+        resize(&mut scratch.scores, facts * (1 + negatives));
+        resize(&mut scratch.score_gradients, facts * (1 + negatives));
+        let similarity = config.model.similarity(config.norm);
+        let (true_scores, false_scores) = scratch.scores.split_at_mut(facts);
+        similarity.scores(Blocks::pairs(facts, dim), &scratch.queries, answers, true_scores);
+        for part in Part::all(config, facts) {
+            let (queries, candidates) = (&scratch.queries[part.queries()], &candidates[part.candidates()]);
+            similarity.scores(part.shape, queries, candidates, &mut false_scores[part.scores()]);
+        }
+        let drawn = &self.entities.rows[2 * facts..];
+        let shared_by = config.negatives.shared_by;
+        let of_chunks = slice.facts.chunks(shared_by).zip(drawn.chunks_exact(negatives));
+        for ((chunk, drawn), scores) in of_chunks.zip(false_scores.chunks_mut(shared_by * negatives)) {
+            plan.sampler.mask(slice.side, chunk, drawn, scores);
+        }
+
+        let (true_gradients, false_gradients) = scratch.score_gradients.split_at_mut(facts);
+        self.loss =
+            config.loss.gradients(negatives, true_scores, false_scores, true_gradients, false_gradients);
+
+        resize(&mut scratch.query_gradients, facts * dim);
+        scratch.query_gradients.fill(0.0);
+        let (for_anchors, for_others) = self.entities.gradients.split_at_mut(facts * dim);
+        let (for_answers, for_candidates) = for_others.split_at_mut(facts * dim);
+        let pairs = Forward {
+            queries: &scratch.queries,
+            candidates: answers,
+            scores: true_scores,
+            score_gradients: true_gradients,
+        };
+        similarity.backward(Blocks::pairs(facts, dim), pairs, &mut scratch.query_gradients, for_answers);
+        for part in Part::all(config, facts) {
+            let forward = Forward {
+                queries: &scratch.queries[part.queries()],
+                candidates: &candidates[part.candidates()],
+                scores: &false_scores[part.scores()],
+                score_gradients: &false_gradients[part.scores()],
+            };
+            let for_queries = &mut scratch.query_gradients[part.queries()];
+            similarity.backward(part.shape, forward, for_queries, &mut for_candidates[part.candidates()]);
+        }
+        let for_relations = &mut self.relations.gradients;
+        config.model.backward(
+            dim,
+            side,
+            anchors,
+            &scratch.relation_rows,
+            &scratch.query_gradients,
+            for_anchors,
+            for_relations,
+        );
+
+        let regulariser = config.regulariser;
+        regulariser.add_gradients(dim, config.model.entity_layout(), anchors, for_anchors);
+        regulariser.add_gradients(dim, config.model.entity_layout(), answers, for_answers);
+        if let Some(layout) = config.model.relation_layout() {
+            regulariser.add_gradients(width, layout, &scratch.relation_rows, for_relations);
+        }
+        if regulariser == Regulariser::None {
+            self.drop_satisfied(&scratch.score_gradients[..facts], negatives, config.negatives.shared_by);
+        }
+    }
+
+    /// Draws negatives and copies all rows; gives the side the model is to be asked for.
+    fn gather(
+        &mut self,
+        plan: &Plan<'_>,
+        slice: Slice<'_>,
+        scratch: &mut Scratch,
+        entities: &impl Rows,
+        relations: &impl Rows,
+    ) -> Side {
+        let config = plan.config;
+        let (dim, width) = (config.dim, config.model.relation_width(config.dim));
+        let (facts, negatives) = (slice.facts.len(), config.negatives.count);
+        let chunks = facts.div_ceil(config.negatives.shared_by);
+        self.entities.reset(2 * facts + chunks * negatives, dim);
+        self.relations.reset(facts, width);
+        let mut side = slice.side;
+        for (at, &fact) in slice.facts.iter().enumerate() {
+            let fact = plan.facts[fact as usize];
+            let directed = match slice.side {
+                Side::Tail => fact.relation,
+                Side::Head => fact.relation.inverse(),
+            };
+            let (row, asked) = route(config.inverses, directed);
+            side = asked;
+            self.relations.rows[at] = row as u32;
+            self.entities.rows[at] = anchor(fact, slice.side).0;
+            self.entities.rows[facts + at] = answer(fact, slice.side).0;
+        }
+        let place = 2 * slice.place as u64 + slice.side as u64;
+        let mut rng = rng(config.seed, Purpose::Negatives, [slice.epoch.into(), place]);
+        let drawn = self.entities.rows[2 * facts..].chunks_exact_mut(negatives);
+        for (chunk, drawn) in slice.facts.chunks(config.negatives.shared_by).zip(drawn) {
+            plan.sampler.draw(&mut rng, slice.side, chunk, drawn);
+        }
+        resize(&mut scratch.entity_rows, self.entities.rows.len() * dim);
+        entities.load_all(&self.entities.rows, dim, &mut scratch.entity_rows);
+        resize(&mut scratch.relation_rows, facts * width);
+        relations.load_all(&self.relations.rows, width, &mut scratch.relation_rows);
+        side
+    }
+
+    /// Takes facts without any gradient out, which a margin loss leaves many of.
+    fn drop_satisfied(&mut self, true_gradients: &[f32], negatives: usize, shared_by: usize) {
+        let facts = true_gradients.len();
+        for (at, &gradient) in true_gradients.iter().enumerate() {
+            if gradient != 0.0 {
+                continue;
+            }
+            self.entities.rows[at] = RowGradients::NONE;
+            self.entities.rows[facts + at] = RowGradients::NONE;
+            self.relations.rows[at] = RowGradients::NONE;
+            if shared_by == 1 {
+                let own = 2 * facts + at * negatives;
+                self.entities.rows[own..own + negatives].fill(RowGradients::NONE);
+            }
+        }
+    }
+}
+
+/// The whole chunks of a shard, or the shorter one behind them.
+struct Part {
+    first: usize,
+    first_chunk: usize,
+    shape: Blocks,
+}
+
+impl Part {
+    fn all(config: &EmbedConfig, facts: usize) -> impl Iterator<Item = Self> {
+        let (shared_by, dim) = (config.negatives.shared_by, config.dim);
+        let (whole, rest) = (facts / shared_by, facts % shared_by);
+        let shape = |groups, queries| Blocks { groups, queries, candidates: config.negatives.count, dim };
+        [
+            Self { first: 0, first_chunk: 0, shape: shape(whole, shared_by) },
+            Self { first: whole * shared_by, first_chunk: whole, shape: shape(usize::from(rest > 0), rest) },
+        ]
+        .into_iter()
+        .filter(|part| part.shape.groups > 0)
+    }
+
+    fn queries(&self) -> std::ops::Range<usize> {
+        span(self.first, self.shape.groups * self.shape.queries, self.shape.dim)
+    }
+
+    fn candidates(&self) -> std::ops::Range<usize> {
+        span(
+            self.first_chunk * self.shape.candidates,
+            self.shape.groups * self.shape.candidates,
+            self.shape.dim,
+        )
+    }
+
+    fn scores(&self) -> std::ops::Range<usize> {
+        span(self.first, self.shape.groups * self.shape.queries, self.shape.candidates)
+    }
+}
+
+fn span(first: usize, count: usize, width: usize) -> std::ops::Range<usize> {
+    first * width..(first + count) * width
+}
+
+/// Makes a buffer this long; what it holds is overwritten anyway.
+fn resize(buffer: &mut Vec<f32>, len: usize) {
+    buffer.resize(len, 0.0);
+}

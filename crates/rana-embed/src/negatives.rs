@@ -99,14 +99,21 @@ impl<'d> Sampler<'d> {
     ///
     /// The order brings rows that lie close together into the cache together.
     pub(crate) fn draw(&self, rng: &mut ChaCha8Rng, side: Side, chunk: &[u32], negatives: &mut [u32]) {
-        for (at, negative) in negatives.iter_mut().enumerate() {
-            let fact = self.facts[chunk[at % chunk.len()] as usize];
-            *negative = self.draw_one(rng, side, fact);
+        if self.config.pool == Pool::All {
+            negatives.fill_with(|| self.draw_any(rng));
+        } else {
+            for (negative, &fact) in negatives.iter_mut().zip(chunk.iter().cycle()) {
+                *negative = self.draw_for(rng, side, self.facts[fact as usize]);
+            }
         }
         negatives.sort_unstable();
     }
 
-    fn draw_one(&self, rng: &mut ChaCha8Rng, side: Side, fact: Fact) -> u32 {
+    fn draw_any(&self, rng: &mut ChaCha8Rng) -> u32 {
+        rng.random_range(0..self.graph.entity_count() as u32)
+    }
+
+    fn draw_for(&self, rng: &mut ChaCha8Rng, side: Side, fact: Fact) -> u32 {
         let pool = match self.config.pool {
             Pool::All => &[],
             Pool::Types => match self.graph.types(answer(fact, side)) {
@@ -118,11 +125,7 @@ impl<'d> Sampler<'d> {
                 .as_ref()
                 .map_or(&[][..], |ranges| ranges[side as usize].get(fact.relation.number())),
         };
-        if pool.is_empty() {
-            rng.random_range(0..self.graph.entity_count() as u32)
-        } else {
-            pool[rng.random_range(0..pool.len())].0
-        }
+        if pool.is_empty() { self.draw_any(rng) } else { pool[rng.random_range(0..pool.len())].0 }
     }
 
     /// Sets the scores of known facts to minus infinity, if negatives are filtered.

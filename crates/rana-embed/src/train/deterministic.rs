@@ -136,6 +136,7 @@ impl WithSimd for UpdateTouched<'_> {
                 for &row in &touched[at..touched.len().min(at + AHEAD)] {
                     touch(&values[row * width..(row + 1) * width]);
                     touch(&state[row * state_width..(row + 1) * state_width]);
+                    touch(links[heads[row] as usize].gradient);
                 }
             }
             let mut link = links[heads[row] as usize];

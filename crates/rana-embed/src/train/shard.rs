@@ -53,11 +53,11 @@ impl RowGradients {
     /// Marks an entry whose gradient is zero.
     pub(crate) const NONE: u32 = u32::MAX;
 
-    fn reset(&mut self, rows: usize, width: usize) {
-        self.rows.clear();
+    /// Makes room; all rows and the first `overwritten` gradients are going to be overwritten.
+    fn reset(&mut self, rows: usize, width: usize, overwritten: usize) {
         self.rows.resize(rows, Self::NONE);
-        self.gradients.clear();
         self.gradients.resize(rows * width, 0.0);
+        self.gradients[overwritten * width..].fill(0.0);
     }
 }
 
@@ -198,8 +198,8 @@ impl Shard {
         let (dim, width) = (config.dim, config.model.relation_width(config.dim));
         let (facts, negatives) = (slice.facts.len(), config.negatives.count);
         let chunks = facts.div_ceil(config.negatives.shared_by);
-        self.entities.reset(2 * facts + chunks * negatives, dim);
-        self.relations.reset(facts, width);
+        self.entities.reset(2 * facts + chunks * negatives, dim, facts);
+        self.relations.reset(facts, width, facts);
         let mut side = slice.side;
         for (at, &fact) in slice.facts.iter().enumerate() {
             let fact = plan.facts[fact as usize];

@@ -54,6 +54,9 @@ fn closeness(target: &[f32; DIM], row: &[f32; DIM]) -> f32 {
 }
 
 impl LinkScorer for Translation {
+    fn relations(&self) -> usize {
+        usize::MAX
+    }
     fn entities(&self) -> usize {
         self.entities.len()
     }
@@ -75,6 +78,9 @@ impl LinkScorer for Translation {
 struct Free(usize);
 
 impl LinkScorer for Free {
+    fn relations(&self) -> usize {
+        usize::MAX
+    }
     fn entities(&self) -> usize {
         self.0
     }

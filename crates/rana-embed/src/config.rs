@@ -30,12 +30,15 @@ pub struct Validation {
     pub every: u32,
     /// Stop after so many validations in a row without a new best; 0 never does.
     pub patience: u32,
+    /// How many facts to look at, drawn by the seed: of the graph's own valid facts if it has some,
+    /// else background facts that are then held out of training.
+    pub facts: usize,
 }
 
 impl Default for Validation {
-    /// Every ten epochs, stopping at the third without a gain.
+    /// Every ten epochs, at 1,000 facts, stopping at the third time without a gain.
     fn default() -> Self {
-        Self { every: 10, patience: 3 }
+        Self { every: 10, patience: 3, facts: 1000 }
     }
 }
 

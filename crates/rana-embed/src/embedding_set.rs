@@ -17,9 +17,13 @@ use rana_graph::{Array, Graph, RelationId, write_file_atomically};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
+use crate::config::EmbedConfig;
 use crate::format::safetensors;
+use crate::model::{ModelKind, Norm};
+use crate::parameters::Parameters;
 use crate::table::Table;
 use crate::table_error::TableError;
+use crate::vectors::Vectors;
 
 /// The version of the layout this program writes, and the only one it reads.
 pub const EMBEDDING_VERSION: u32 = 1;
@@ -48,16 +52,16 @@ pub struct EmbeddingSet {
 /// How vectors were made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EmbeddingMetadata {
-    /// The model, such as `transe`.
-    pub model: String,
-    /// Its whole configuration as TOML; empty for vectors from elsewhere.
-    pub config: String,
-    /// How rows were updated: deterministic or lock-free.
-    pub update_mode: String,
-    /// The seed.
-    pub seed: u64,
+    /// The score function.
+    pub model: ModelKind,
+    /// The distance of TransE; the other models have no choice.
+    pub norm: Norm,
+    /// How they were trained, mode of updates and seed included; none for vectors from elsewhere.
+    pub training: Option<EmbedConfig>,
+    /// Which facts they were trained on, such as `background`, or which files they came from.
+    pub origin: String,
     /// The [fingerprint](Graph::fingerprint) of the graph they belong to.
-    #[serde(with = "hex")]
+    #[serde(with = "rana_graph::hex")]
     pub graph: u64,
     /// Which relations have rows.
     pub relation_rows: RelationRows,
@@ -65,30 +69,35 @@ pub struct EmbeddingMetadata {
     pub metrics: BTreeMap<String, f64>,
 }
 
-/// Which relations have a row in a relation table.
+/// Which directions of a relation have a row in a relation table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RelationRows {
-    /// Each relation: its row is its [number](RelationId::number).
+    /// Forwards only: the row of a relation is its [number](RelationId::number).
     #[default]
     Forward,
-    /// Each relation and its inverse: its row is its [directed id](RelationId::index).
+    /// Both: the row of a relation or its inverse is its [directed id](RelationId::index).
     Directed,
 }
 
 impl RelationRows {
-    /// What so many rows are for a graph, if they are right.
-    #[must_use]
-    pub fn of(graph: &Graph, rows: usize) -> Option<Self> {
-        let relations = graph.relation_count();
-        match rows {
-            _ if rows == relations => Some(Self::Forward),
-            _ if rows == 2 * relations => Some(Self::Directed),
-            _ => None,
+    /// Rows per relation.
+    const fn per_relation(self) -> usize {
+        match self {
+            Self::Forward => 1,
+            Self::Directed => 2,
         }
     }
 
-    /// The relations in the order of their rows.
+    /// What so many rows are for the background relations of a graph, if they are right.
+    #[must_use]
+    pub fn of(graph: &Graph, rows: usize) -> Option<Self> {
+        [Self::Forward, Self::Directed]
+            .into_iter()
+            .find(|kind| rows == graph.relation_count() * kind.per_relation())
+    }
+
+    /// The background relations in the order of their rows.
     pub(crate) fn relations(self, graph: &Graph) -> impl Iterator<Item = RelationId> + use<> {
         let backwards = self == Self::Directed;
         graph.relations().flat_map(move |relation| {
@@ -101,16 +110,15 @@ impl RelationRows {
         format!("{relations} relations, {} with inverses", 2 * relations)
     }
 
-    /// Checks that two tables have the rows that a graph needs.
-    pub(crate) fn check(graph: &Graph, entities: &Table, relations: &Table) -> Result<Self, TableError> {
-        if entities.rows() != graph.entity_count() {
-            return Err(TableError::Rows {
-                table: ENTITIES.to_owned(),
-                found: entities.rows(),
-                expected: format!("{} entities", graph.entity_count()),
-            });
+    /// Checks that two tables have the rows that a graph needs: one or two for each background
+    /// relation, and for the relations of tasks all or none.
+    fn check(self, graph: &Graph, entities: &Table, relations: &Table) -> Result<(), TableError> {
+        check_entities(graph, entities, ENTITIES)?;
+        let counts = [graph.relation_count(), graph.named_relation_count()];
+        if counts.iter().any(|count| relations.rows() == count * self.per_relation()) {
+            return Ok(());
         }
-        Self::of(graph, relations.rows()).ok_or_else(|| TableError::Rows {
+        Err(TableError::Rows {
             table: RELATIONS.to_owned(),
             found: relations.rows(),
             expected: Self::expected(graph),
@@ -118,22 +126,72 @@ impl RelationRows {
     }
 }
 
+/// Checks that a table has one row per entity; `name` is what it is called in the error.
+pub(crate) fn check_entities(graph: &Graph, entities: &Table, name: &str) -> Result<(), TableError> {
+    if entities.rows() == graph.entity_count() {
+        return Ok(());
+    }
+    Err(TableError::Rows {
+        table: name.to_owned(),
+        found: entities.rows(),
+        expected: format!("{} entities", graph.entity_count()),
+    })
+}
+
 impl EmbeddingSet {
-    /// The vectors of a graph; `metadata` is completed with what the graph and the tables say.
+    /// The vectors of a graph; `metadata` is completed with the graph's fingerprint.
     ///
     /// # Errors
-    /// If a table has another number of rows than the graph needs, or a value is not finite.
+    /// If a table has another number of rows than the graph needs or another dimension than the
+    /// model, or a value is not finite.
     pub fn new(
         graph: &Graph,
         entities: Table,
         relations: Table,
         metadata: EmbeddingMetadata,
     ) -> Result<Self, TableError> {
-        let relation_rows = RelationRows::check(graph, &entities, &relations)?;
+        metadata.relation_rows.check(graph, &entities, &relations)?;
         entities.check_finite(ENTITIES)?;
         relations.check_finite(RELATIONS)?;
-        let metadata = EmbeddingMetadata { graph: graph.fingerprint(), relation_rows, ..metadata };
+        let metadata = EmbeddingMetadata { graph: graph.fingerprint(), ..metadata };
+        metadata.check_dimensions(&entities, &relations)?;
         Ok(Self { entities, relations, metadata })
+    }
+
+    /// The vectors that a training made of a graph's facts, which `origin` names.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn trained(
+        graph: &Graph,
+        config: EmbedConfig,
+        parameters: Parameters,
+        origin: String,
+        metrics: BTreeMap<String, f64>,
+    ) -> Result<Self, TableError> {
+        let Parameters { model, norm, dim, inverses, .. } = parameters;
+        let table = |values: Vec<f32>, dim: usize| {
+            Table::new(values.len().checked_div(dim).unwrap_or(0), dim, values)
+        };
+        let entities = table(parameters.entities, dim)?;
+        let relations = table(parameters.relations, model.relation_width(dim))?;
+        let relation_rows = if inverses { RelationRows::Directed } else { RelationRows::Forward };
+        let training = Some(config);
+        let metadata = EmbeddingMetadata { model, norm, training, origin, graph: 0, relation_rows, metrics };
+        Self::new(graph, entities, relations, metadata)
+    }
+
+    /// The rows where they lie, to score with.
+    #[must_use]
+    pub fn vectors(&self) -> Vectors<'_> {
+        Vectors {
+            model: self.metadata.model,
+            norm: self.metadata.norm,
+            dim: self.entities.dim(),
+            inverses: self.metadata.relation_rows == RelationRows::Directed,
+            entities: self.entities.values(),
+            relations: self.relations.values(),
+        }
     }
 
     /// Opens the vectors at `path`, memory-mapped, verifies their checksums, and checks that they
@@ -171,8 +229,10 @@ impl EmbeddingSet {
         };
         let (entities, relations) = rayon::join(|| table(ENTITIES), || table(RELATIONS));
         let (entities, relations) = (entities?, relations?);
-        RelationRows::check(graph, &entities, &relations)?;
-        Ok(Self { entities, relations, metadata: manifest.metadata })
+        let metadata = manifest.metadata;
+        metadata.relation_rows.check(graph, &entities, &relations)?;
+        metadata.check_dimensions(&entities, &relations)?;
+        Ok(Self { entities, relations, metadata })
     }
 
     /// How the vectors at `path` were made, without opening them.
@@ -239,6 +299,21 @@ impl EmbeddingSet {
     }
 }
 
+impl EmbeddingMetadata {
+    /// Checks that the model can read rows of these dimensions.
+    fn check_dimensions(&self, entities: &Table, relations: &Table) -> Result<(), TableError> {
+        let (dim, model) = (entities.dim(), self.model);
+        if model.has_halves() && !dim.is_multiple_of(2) {
+            return Err(TableError::OddDimension { model, dim });
+        }
+        let expected = model.relation_width(dim);
+        if relations.dim() != expected {
+            return Err(TableError::RelationDimension { model, dim, expected, found: relations.dim() });
+        }
+        Ok(())
+    }
+}
+
 /// The self-description of an embedding set: `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Manifest {
@@ -270,7 +345,7 @@ struct TableRecord {
     rows: usize,
     dim: usize,
     /// The xxh3 of its values.
-    #[serde(with = "hex")]
+    #[serde(with = "rana_graph::hex")]
     xxh3: u64,
 }
 
@@ -352,19 +427,4 @@ fn is_ours(name: &str) -> bool {
 
 fn names_in(path: &Path) -> std::io::Result<Vec<String>> {
     fs::read_dir(path)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
-}
-
-mod hex {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    // serde's `with` hands over a reference.
-    #[allow(clippy::trivially_copy_pass_by_ref)]
-    pub(super) fn serialize<S: Serializer>(value: &u64, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&format!("{value:016x}"))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        u64::from_str_radix(&text, 16).map_err(serde::de::Error::custom)
-    }
 }

@@ -17,12 +17,16 @@ mod model;
 mod negatives;
 mod optimiser;
 mod parameters;
+mod preset;
+mod pretraining;
+mod recommended;
 mod seed;
 mod side;
 mod similarity;
 mod table;
 mod table_error;
 mod train;
+mod vectors;
 
 pub use config::{ConfigError, EmbedConfig, Updates, Validation};
 pub use embedding_set::{EMBEDDING_VERSION, EmbeddingMetadata, EmbeddingSet, RelationRows};
@@ -31,11 +35,14 @@ pub use model::{ModelKind, Norm};
 pub use negatives::{Negatives, Pool, Sides};
 pub use optimiser::{Optimiser, Regulariser};
 pub use parameters::Parameters;
+pub use preset::{PRESETS, Preset, PresetError};
+pub use pretraining::{Pretraining, training_metrics};
 pub use side::Side;
 pub use similarity::{Blocks, Similarity};
 pub use table::{Norms, Table};
 pub use table_error::TableError;
 pub use train::{
     Best, Checkpoint, CheckpointError, EpochReport, Hooks, Observer, Outcome, Position, TrainError, Trainer,
-    TrainingData,
+    TrainingData, Validate,
 };
+pub use vectors::Vectors;

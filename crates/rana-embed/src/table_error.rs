@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::model::ModelKind;
+
 /// What can go wrong between vectors and their files.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -49,6 +51,30 @@ pub enum TableError {
         name: String,
         /// Its value.
         value: f64,
+    },
+    /// The rows of the model have two halves.
+    #[error(
+        "entity rows of dimension {dim}, but the rows of {model} have two halves. Give vectors of even dimension, or the model they are of"
+    )]
+    OddDimension {
+        /// The model.
+        model: ModelKind,
+        /// The dimension of entity rows.
+        dim: usize,
+    },
+    /// Entity and relation rows do not go together.
+    #[error(
+        "relation rows of dimension {found} where {model} has {expected} beside entity rows of {dim}. Give tables of one training, or the model they are of"
+    )]
+    RelationDimension {
+        /// The model.
+        model: ModelKind,
+        /// The dimension of entity rows.
+        dim: usize,
+        /// The dimension that relation rows should have.
+        expected: usize,
+        /// The dimension they have.
+        found: usize,
     },
     /// A table has another number of rows than the graph needs.
     #[error(

@@ -34,6 +34,9 @@ impl Integers {
 }
 
 impl LinkScorer for Integers {
+    fn relations(&self) -> usize {
+        usize::MAX
+    }
     fn entities(&self) -> usize {
         self.entities
     }
@@ -147,6 +150,9 @@ proptest! {
 struct Unsure(Integers, f32);
 
 impl LinkScorer for Unsure {
+    fn relations(&self) -> usize {
+        usize::MAX
+    }
     fn entities(&self) -> usize {
         self.0.entities
     }
@@ -165,6 +171,9 @@ impl LinkScorer for Unsure {
 struct By<F>(F);
 
 impl<F: Fn(usize, usize) -> f32 + Sync> LinkScorer for By<F> {
+    fn relations(&self) -> usize {
+        usize::MAX
+    }
     fn entities(&self) -> usize {
         4
     }

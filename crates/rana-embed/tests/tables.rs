@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use rana_embed::format::{TableFormat, VectorFiles, export_vectors, import_vectors, read_table, write_table};
-use rana_embed::{EmbeddingMetadata, EmbeddingSet, RelationRows, Table, TableError};
+use rana_embed::{EmbedConfig, EmbeddingMetadata, EmbeddingSet, RelationRows, Table, TableError};
 use rana_graph::{Duplicates, Graph, GraphBuilder, RelationId};
 
 #[path = "../../../tests/datasets.rs"]
@@ -301,14 +301,13 @@ fn a_release_without_a_row_for_a_relation_is_refused() {
 
 fn set(graph: &Graph) -> EmbeddingSet {
     let metadata = EmbeddingMetadata {
-        model: "transe".to_owned(),
-        config: "dim = 2\n".to_owned(),
-        update_mode: "deterministic".to_owned(),
-        seed: 7,
+        training: Some(EmbedConfig { dim: 2, seed: 7, ..EmbedConfig::default() }),
+        origin: "background".to_owned(),
+        relation_rows: RelationRows::Directed,
         metrics: [("mrr".to_owned(), 0.312_345_678_9)].into(),
         ..EmbeddingMetadata::default()
     };
-    EmbeddingSet::new(graph, table(3, 2), table(4, 6), metadata).unwrap()
+    EmbeddingSet::new(graph, table(3, 2), table(4, 2), metadata).unwrap()
 }
 
 #[test]

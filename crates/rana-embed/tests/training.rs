@@ -56,7 +56,7 @@ impl Observer for StopAfter<'_> {
         self.flag.store(self.reports == 0, Ordering::Relaxed);
     }
 
-    fn epoch_ended(&mut self, _: &EpochReport) {}
+    fn epoch_ended(&mut self, _: &EpochReport, _: &Checkpoint) {}
 }
 
 /// Records the mean loss of every epoch.
@@ -66,7 +66,7 @@ struct Losses(Vec<f64>);
 impl Observer for Losses {
     fn advanced(&mut self, _: usize, _: f64) {}
 
-    fn epoch_ended(&mut self, report: &EpochReport) {
+    fn epoch_ended(&mut self, report: &EpochReport, _: &Checkpoint) {
         self.0.push(report.loss);
     }
 }
@@ -90,14 +90,14 @@ fn a_resumed_training_ends_with_the_bits_of_an_unbroken_one() {
     let data = TrainingData::new(&graph);
     let dir = tempfile::tempdir().unwrap();
     for optimiser in [Optimiser::Sgd, Optimiser::Adagrad, Optimiser::adam()] {
-        let validation = Validation { every: 1, patience: 0 };
+        let validation = Validation { every: 1, patience: 0, ..Validation::default() };
         let config =
             EmbedConfig { optimiser, validation, final_learning_rate: 0.1, ..small(ModelKind::Complex) };
         // The second epoch scores best, so that the best has to survive too.
         let calls = Cell::new(0);
         let mut validate = |_: &Parameters| {
             calls.set(calls.get() + 1);
-            [0.1, 0.3, 0.2][calls.get() - 1]
+            Ok([0.1, 0.3, 0.2][calls.get() - 1])
         };
         let mut unbroken = Trainer::new(config.clone(), &data).unwrap();
         let stop = AtomicBool::new(false);
@@ -133,14 +133,14 @@ fn training_stops_when_validation_does_not_improve() {
     let data = TrainingData::new(&graph);
     let config = EmbedConfig {
         epochs: 50,
-        validation: Validation { every: 2, patience: 3 },
+        validation: Validation { every: 2, patience: 3, ..Validation::default() },
         ..small(ModelKind::DistMult)
     };
     let mut trainer = Trainer::new(config, &data).unwrap();
     let mut score = 1.0;
     let mut validate = |_: &Parameters| {
         score -= 0.1;
-        score
+        Ok(score)
     };
     let stop = AtomicBool::new(false);
     let outcome = trainer.run(Hooks { validate: Some(&mut validate), observer: &mut (), stop: &stop });
@@ -204,13 +204,13 @@ fn mrr(parameters: &Parameters, held: &[Fact], known: &HashSet<Fact>) -> f64 {
         for relation in [fact.relation, fact.relation.inverse()] {
             let is_tail = !relation.is_inverse();
             let (anchor, answer) = if is_tail { (fact.head, fact.tail) } else { (fact.tail, fact.head) };
-            let own = parameters.score(anchor, relation, answer);
+            let own = parameters.vectors().score(anchor, relation, answer);
             let (mut above, mut level) = (0.0, 0.0);
             for other in (0..parameters.entity_count() as u32).map(EntityId) {
                 let corrupted =
                     if is_tail { Fact { tail: other, ..fact } } else { Fact { head: other, ..fact } };
                 if other != answer && !known.contains(&corrupted) {
-                    let score = parameters.score(anchor, relation, other);
+                    let score = parameters.vectors().score(anchor, relation, other);
                     above += f64::from(score > own);
                     level += f64::from(score == own);
                 }
@@ -309,11 +309,11 @@ fn extra_facts_are_trained_on_and_checked() {
     let data = TrainingData::new(&graph).with_facts(&[extra(new, 1)], relations + 1).unwrap();
     let mut trainer =
         Trainer::new(EmbedConfig { inverses: true, ..small(ModelKind::Simple) }, &data).unwrap();
-    let before = trainer.checkpoint().parameters.relation(new.inverse()).to_vec();
+    let before = trainer.checkpoint().parameters.vectors().relation(new.inverse()).to_vec();
     trainer.finish().unwrap();
     let parameters = trainer.into_parameters();
     assert_eq!(parameters.relation_count(), relations + 1);
-    assert_ne!(parameters.relation(new.inverse()), before);
+    assert_ne!(parameters.vectors().relation(new.inverse()), before);
     for bad in [extra(new, 1), extra(RelationId(1), 1), extra(RelationId(0), entities as u32)] {
         let error = TrainingData::new(&graph).with_facts(&[bad], relations).unwrap_err();
         assert!(matches!(error, TrainError::FactOutOfRange { .. }), "{error}");

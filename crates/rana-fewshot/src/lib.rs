@@ -10,6 +10,8 @@
 mod candidates;
 mod episode;
 mod mode;
+mod model;
+mod pretraining_facts;
 mod seed;
 mod split;
 mod support;
@@ -17,6 +19,8 @@ mod support;
 pub use candidates::{CandidateBuilder, CandidateConfig, CandidateRule};
 pub use episode::{Episode, EpisodeConfig, EpisodeError, EpisodeSampler, Sampling};
 pub use mode::{DataMode, TrainingTasks};
+pub use model::{AdaptedRelation, FewShotModel};
+pub use pretraining_facts::PretrainingFacts;
 pub use split::{
     Assignment, Ratio, RelationNames, RemovedInverse, SplitConfig, SplitCount, SplitError, SplitOutcome,
     SplitReport, SplitSettings, TaskReport, split,
@@ -41,7 +45,7 @@ mod tests {
 
     #[test]
     fn every_name_is_the_same_everywhere() {
-        check_names!(CandidateRule, DataMode, Sampling);
+        check_names!(CandidateRule, DataMode, PretrainingFacts, Sampling);
         let error = "typo".parse::<CandidateRule>().unwrap_err();
         assert_eq!(error, "`typo` is no candidate rule; say one of: auto, types, tails, all");
     }

@@ -10,6 +10,7 @@ mod batch;
 pub mod format;
 mod graph;
 mod held_out;
+pub mod hex;
 mod id;
 mod import;
 mod lists;

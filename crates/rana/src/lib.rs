@@ -1,7 +1,7 @@
 //! rana learns a knowledge-graph relation from a handful of facts and completes it.
 //!
 //! This is the library to depend on; it gathers the parts in the order in which data flows:
-//! `files → graph → tasks → episodes`.
+//! `files → graph → embeddings → tasks → episodes → evaluation`.
 //!
 //! ```
 //! use rana::graph::{ImportOptions, import};
@@ -10,6 +10,8 @@
 //! # Ok::<(), rana::graph::format::FormatError>(())
 //! ```
 
+pub use rana_embed as embed;
+pub use rana_eval as eval;
 pub use rana_fewshot as fewshot;
 pub use rana_graph as graph;
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rana_graph::{Graph, RelationId};
 
 use super::{TableFormat, read_table, write_table};
-use crate::embedding_set::{ENTITIES, RELATIONS, RelationRows};
+use crate::embedding_set::{ENTITIES, RELATIONS, RelationRows, check_entities};
 use crate::table::{Norms, Table};
 use crate::table_error::TableError;
 
@@ -44,13 +44,7 @@ pub struct ImportedVectors {
 pub fn import_vectors(files: &VectorFiles, graph: &Graph) -> Result<ImportedVectors, TableError> {
     let read = |path: &Path, name| read_table(path, format_of(path, files.format)?, name);
     let entities = read(&files.entities, ENTITIES)?;
-    if entities.rows() != graph.entity_count() {
-        return Err(TableError::Rows {
-            table: files.entities.display().to_string(),
-            found: entities.rows(),
-            expected: format!("{} entities", graph.entity_count()),
-        });
-    }
+    check_entities(graph, &entities, &files.entities.display().to_string())?;
     let relations = read(&files.relations, RELATIONS)?;
     let (order, relation_rows) = relation_order(graph, relations.rows(), &files.relations)?;
     let relations = match order {
@@ -76,7 +70,7 @@ pub fn export_vectors(
     entities: &Table,
     relations: &Table,
 ) -> Result<(), TableError> {
-    RelationRows::check(graph, entities, relations)?;
+    check_entities(graph, entities, ENTITIES)?;
     let (order, _) = relation_order(graph, relations.rows(), &files.relations)?;
     let released = order.map(|order| {
         let mut back = vec![0; order.len()];

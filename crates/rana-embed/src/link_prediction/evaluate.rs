@@ -56,6 +56,17 @@ pub enum LinkPredictionError {
         /// How many there are.
         entities: usize,
     },
+    /// A fact speaks of a relation that has no vector.
+    #[error(
+        "relation {relation} of a fact is not among the {relations} relations of the model, which never met it in \
+         training: leave its facts out, or train with some of them"
+    )]
+    UnknownRelation {
+        /// The relation's number.
+        relation: usize,
+        /// How many there are.
+        relations: usize,
+    },
     /// A score is not a number.
     #[error(
         "the model scores entity {candidate} as the {side} of relation {relation} at entity {anchor} with NaN, which has \
@@ -120,7 +131,8 @@ impl LinkPrediction {
     /// Ranks both ends of every fact and sums the ranks up.
     ///
     /// # Errors
-    /// If a score is NaN or inconsistent, or a fact speaks of an entity the scorer does not know.
+    /// If a score is NaN or inconsistent, or a fact speaks of an entity or a relation that the scorer
+    /// does not know.
     pub fn evaluate(
         &self,
         scorer: &dyn LinkScorer,
@@ -148,6 +160,10 @@ impl LinkPrediction {
             facts.iter().flat_map(|fact| [fact.head, fact.tail]).find(|entity| entity.index() >= entities)
         {
             return Err(LinkPredictionError::UnknownEntity { entity: entity.0, entities });
+        }
+        let relations = scorer.relations();
+        if let Some(fact) = facts.iter().find(|fact| fact.relation.number() >= relations) {
+            return Err(LinkPredictionError::UnknownRelation { relation: fact.relation.number(), relations });
         }
         let asked = sorted_questions(facts);
         // Facts that ask the same question share its scores.

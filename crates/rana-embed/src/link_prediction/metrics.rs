@@ -15,12 +15,16 @@ pub struct Metrics {
     /// The mean rank.
     pub mean_rank: f64,
     /// The share of ranks up to 1.
+    #[serde(rename = "hits1")]
     pub hits_at_1: f64,
     /// The share of ranks up to 3.
+    #[serde(rename = "hits3")]
     pub hits_at_3: f64,
     /// The share of ranks up to 5.
+    #[serde(rename = "hits5")]
     pub hits_at_5: f64,
     /// The share of ranks up to 10.
+    #[serde(rename = "hits10")]
     pub hits_at_10: f64,
     /// Queries whose right answer shares its score with another candidate.
     pub tied_queries: u64,

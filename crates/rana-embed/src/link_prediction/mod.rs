@@ -17,6 +17,9 @@
 //!     fn entities(&self) -> usize {
 //!         self.0
 //!     }
+//!     fn relations(&self) -> usize {
+//!         1
+//!     }
 //!     fn scores(&self, queries: &[LinkQuery], candidates: Range<usize>, out: &mut [f32]) {
 //!         for row in out.chunks_exact_mut(candidates.len()).take(queries.len()) {
 //!             candidates.clone().zip(row).for_each(|(candidate, score)| *score = -(candidate as f32));
@@ -45,6 +48,7 @@ mod known;
 mod metrics;
 mod query;
 mod rank;
+mod scorer;
 
 pub use evaluate::{LinkPrediction, LinkPredictionError, LinkPredictionSettings};
 pub use known::KnownAnswers;

@@ -34,6 +34,9 @@ pub trait LinkScorer: Sync {
     /// How many entities it knows: the candidates of every query.
     fn entities(&self) -> usize;
 
+    /// How many relations it knows, inverses not counted: those of lower number.
+    fn relations(&self) -> usize;
+
     /// Scores each candidate as the answer of each query, into `out[query * candidates.len() + candidate]`.
     ///
     /// A score must depend on its query and its candidate only, to the last bit, and not on what

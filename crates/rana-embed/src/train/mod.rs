@@ -18,6 +18,7 @@ use rana_graph::Fact;
 use rand::seq::SliceRandom;
 
 use crate::config::{ConfigError, EmbedConfig, Updates};
+use crate::link_prediction::LinkPredictionError;
 use crate::negatives::{Sampler, Sides};
 use crate::optimiser::Update;
 use crate::parameters::Parameters;
@@ -62,6 +63,9 @@ pub enum TrainError {
         "the checkpoint was made from other facts; train from the start, or give the facts it was made from"
     )]
     OtherFacts,
+    /// Validation found no ranks.
+    #[error(transparent)]
+    Validation(#[from] LinkPredictionError),
     /// The loss is no number any more.
     #[error("the loss is not finite in epoch {epoch}; lower learning_rate")]
     Diverged {
@@ -81,10 +85,13 @@ pub enum Outcome {
     Stopped,
 }
 
+/// Scores parameters on held-out facts.
+pub type Validate<'v> = dyn FnMut(&Parameters) -> Result<f64, LinkPredictionError> + 'v;
+
 /// What a run listens to and reports to.
 pub struct Hooks<'h> {
     /// Scores parameters on held-out facts, higher being better.
-    pub validate: Option<&'h mut dyn FnMut(&Parameters) -> f64>,
+    pub validate: Option<&'h mut Validate<'h>>,
     /// Is told about progress.
     pub observer: &'h mut dyn Observer,
     /// Stops the run when true; looked at between batches.
@@ -196,25 +203,29 @@ impl<'d> Trainer<'d> {
             }
             let facts_per_second = (order.len() - first) as f64 / started.elapsed().as_secs_f64();
             let loss = checkpoint.end_epoch();
-            let (validation, is_best) = validate(&config, checkpoint, &mut hooks);
+            let (validation, is_best) = validate(&config, checkpoint, &mut hooks)?;
             let epoch = checkpoint.position.epoch;
             let report = EpochReport { epoch, loss, facts_per_second, validation, is_best };
-            hooks.observer.epoch_ended(&report);
+            hooks.observer.epoch_ended(&report, checkpoint);
         }
         Ok(Outcome::Finished)
     }
 }
 
-/// Validates if it is time to; the last epoch always is.
-fn validate(config: &EmbedConfig, checkpoint: &mut Checkpoint, hooks: &mut Hooks<'_>) -> (Option<f64>, bool) {
+/// Validates if it is time to, which the last epoch always is: the score, and whether it is the best.
+fn validate(
+    config: &EmbedConfig,
+    checkpoint: &mut Checkpoint,
+    hooks: &mut Hooks<'_>,
+) -> Result<(Option<f64>, bool), LinkPredictionError> {
     let (epoch, every) = (checkpoint.position.epoch, config.validation.every);
     let is_due = every > 0 && (epoch.is_multiple_of(every) || epoch == config.epochs);
     match &mut hooks.validate {
         Some(validate) if is_due => {
-            let score = validate(&checkpoint.parameters);
-            (Some(score), checkpoint.record_validation(score))
+            let score = validate(&checkpoint.parameters)?;
+            Ok((Some(score), checkpoint.record_validation(score)))
         }
-        _ => (None, false),
+        _ => Ok((None, false)),
     }
 }
 

@@ -1,5 +1,7 @@
 //! [`Observer`]: how a training reports where it is, without knowing who listens.
 
+use super::checkpoint::Checkpoint;
+
 /// What one epoch did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EpochReport {
@@ -19,11 +21,11 @@ pub struct EpochReport {
 pub trait Observer {
     /// So many more facts were trained on, at this mean loss.
     fn advanced(&mut self, facts: usize, loss: f64);
-    /// An epoch is over.
-    fn epoch_ended(&mut self, report: &EpochReport);
+    /// An epoch is over, and the training could go on from this checkpoint.
+    fn epoch_ended(&mut self, report: &EpochReport, checkpoint: &Checkpoint);
 }
 
 impl Observer for () {
     fn advanced(&mut self, _: usize, _: f64) {}
-    fn epoch_ended(&mut self, _: &EpochReport) {}
+    fn epoch_ended(&mut self, _: &EpochReport, _: &Checkpoint) {}
 }

@@ -8,10 +8,10 @@ use super::rows::Rows;
 use crate::config::EmbedConfig;
 use crate::negatives::{Sampler, anchor, answer};
 use crate::optimiser::Regulariser;
-use crate::parameters::route;
 use crate::seed::{Purpose, rng};
 use crate::side::Side;
 use crate::similarity::{Blocks, Forward};
+use crate::vectors::route;
 
 /// Facts of a shard: enough to make the fixed costs small, few enough to stay in the cache.
 const SHARD_FACTS: usize = 64;

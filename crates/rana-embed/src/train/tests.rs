@@ -287,16 +287,17 @@ fn scores_are_those_of_the_papers_from_either_end() {
     for &model in ModelKind::ALL {
         let config = EmbedConfig { model, dim: 10, init: Some(0.5), ..EmbedConfig::default() };
         let parameters = Parameters::random(&config, 4, 2);
+        let vectors = parameters.vectors();
         let wide = |row: &[f32]| row.iter().map(|&value| f64::from(value)).collect::<Vec<_>>();
         let (head, relation, tail) = (EntityId(1), RelationId::forward(1), EntityId(3));
         let expected = score(
             &config,
-            &wide(parameters.entity(head)),
-            &wide(parameters.relation(relation)),
-            &wide(parameters.entity(tail)),
+            &wide(vectors.entity(head)),
+            &wide(vectors.relation(relation)),
+            &wide(vectors.entity(tail)),
         );
-        let forwards = parameters.score(head, relation, tail);
-        let backwards = parameters.score(tail, relation.inverse(), head);
+        let forwards = vectors.score(head, relation, tail);
+        let backwards = vectors.score(tail, relation.inverse(), head);
         assert!((f64::from(forwards) - expected).abs() < 1e-5, "{model}");
         assert!((f64::from(backwards) - expected).abs() < 1e-5, "{model}");
     }

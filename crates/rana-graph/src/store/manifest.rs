@@ -95,7 +95,7 @@ pub struct FileRecord {
     /// Its size.
     pub bytes: u64,
     /// The xxh3 (64 bits) of its content.
-    #[serde(with = "hex")]
+    #[serde(with = "crate::hex")]
     pub xxh3: u64,
 }
 
@@ -106,20 +106,5 @@ impl Manifest {
         // A struct of strings and numbers always serialises.
         let text = serde_json::to_vec(&blank).unwrap_or_default();
         format!("{:016x}", xxh3_64(&text))
-    }
-}
-
-mod hex {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    // serde's `with` hands over a reference.
-    #[allow(clippy::trivially_copy_pass_by_ref)]
-    pub(super) fn serialize<S: Serializer>(value: &u64, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&format!("{value:016x}"))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        u64::from_str_radix(&text, 16).map_err(serde::de::Error::custom)
     }
 }

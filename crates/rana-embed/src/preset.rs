@@ -1,0 +1,111 @@
+//! Presets: configurations that are known to reach published quality on a benchmark.
+//!
+//! One TOML file per benchmark and model, with what it reaches in a comment on top.
+
+use crate::config::EmbedConfig;
+use crate::model::ModelKind;
+
+/// A configuration for a benchmark.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// The benchmark.
+    pub name: &'static str,
+    /// The model.
+    pub model: ModelKind,
+    /// The configuration as TOML, comments included.
+    pub toml: &'static str,
+}
+
+/// Lists presets by the files they are in.
+macro_rules! presets {
+    ($($name:literal: $($model:ident = $file:literal),+;)+) => {
+        &[$($(Preset {
+            name: $name,
+            model: ModelKind::$model,
+            toml: include_str!(concat!("../presets/", $name, "/", $file, ".toml")),
+        }),+),+]
+    };
+}
+
+/// All presets.
+pub const PRESETS: &[Preset] = presets! {
+    "fb15k-237":
+        TransE = "transe", DistMult = "distmult", Complex = "complex", Simple = "simple", RotatE = "rotate";
+    "nell-one":
+        TransE = "transe", DistMult = "distmult", Complex = "complex", Simple = "simple", RotatE = "rotate";
+};
+
+/// No such preset.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PresetError {
+    /// No preset has this name.
+    #[error("there is no preset `{name}`; there are: {}", names().join(", "))]
+    Name {
+        /// The name asked for.
+        name: String,
+    },
+    /// The preset has no settings for this model.
+    #[error("the preset `{name}` has no settings for {model}")]
+    Model {
+        /// The name asked for.
+        name: String,
+        /// The model asked for.
+        model: ModelKind,
+    },
+}
+
+impl Preset {
+    /// The preset of a benchmark for a model.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn find(name: &str, model: ModelKind) -> Result<&'static Self, PresetError> {
+        let mut of_name = PRESETS.iter().filter(|preset| preset.name == name).peekable();
+        if of_name.peek().is_none() {
+            return Err(PresetError::Name { name: name.to_owned() });
+        }
+        of_name
+            .find(|preset| preset.model == model)
+            .ok_or_else(|| PresetError::Model { name: name.to_owned(), model })
+    }
+}
+
+/// The names of all presets, each once.
+fn names() -> Vec<&'static str> {
+    let mut names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
+    names.dedup();
+    names
+}
+
+impl EmbedConfig {
+    /// The configuration of a preset.
+    ///
+    /// # Errors
+    /// If there is no such preset.
+    pub fn preset(name: &str, model: ModelKind) -> Result<Self, PresetError> {
+        let preset = Preset::find(name, model)?;
+        // A test reads every preset, so this one can be read.
+        Ok(toml::from_str(preset.toml).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_is_a_usable_configuration_of_its_model() {
+        for preset in PRESETS {
+            let config: EmbedConfig = toml::from_str(preset.toml).unwrap();
+            config.check().unwrap();
+            assert_eq!(config.model, preset.model);
+            assert_eq!(EmbedConfig::preset(preset.name, preset.model).unwrap(), config);
+        }
+    }
+
+    #[test]
+    fn an_unknown_preset_names_the_known_ones() {
+        let error = EmbedConfig::preset("fb15k", ModelKind::TransE).unwrap_err().to_string();
+        assert_eq!(error, "there is no preset `fb15k`; there are: fb15k-237, nell-one");
+    }
+}

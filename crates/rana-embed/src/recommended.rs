@@ -1,0 +1,65 @@
+//! What to train with when nothing else is said.
+
+use crate::config::{EmbedConfig, Updates, Validation};
+use crate::loss::Loss;
+use crate::model::ModelKind;
+use crate::negatives::Negatives;
+use crate::optimiser::Regulariser;
+
+/// Up to so many facts a graph is small: epochs cost nothing, and rows have few facts to learn from.
+const SMALL: usize = 50_000;
+/// From so many facts on a graph is large: a few epochs are enough, and memory is dear.
+const LARGE: usize = 2_000_000;
+
+impl EmbedConfig {
+    /// Settings that serve a model well on a graph of so many facts.
+    ///
+    /// The choices for each model are those that did best on the valid facts of FB15k-237, the
+    /// size of rows and the number of epochs what a laptop does in minutes.
+    #[must_use]
+    pub fn recommended(model: ModelKind, facts: usize) -> Self {
+        let base = Self { model, ..Self::of_model(model) };
+        match facts {
+            _ if facts <= SMALL => Self {
+                epochs: 10 * base.epochs,
+                batch: 256,
+                negatives: Negatives { count: 128, shared_by: 128, ..base.negatives },
+                validation: Validation { every: 50, patience: 4, facts: (facts / 20).min(1000) },
+                ..base
+            },
+            _ if facts < LARGE => base,
+            _ => Self {
+                dim: 50,
+                epochs: base.epochs / 3,
+                batch: 8192,
+                negatives: Negatives { count: 64, shared_by: 64, ..base.negatives },
+                updates: Updates::LockFree,
+                validation: Validation { every: 5, patience: 2, facts: 100 },
+                ..base
+            },
+        }
+    }
+
+    fn of_model(model: ModelKind) -> Self {
+        match model {
+            ModelKind::TransE => Self { final_learning_rate: 0.02, epochs: 30, ..Self::default() },
+            ModelKind::RotatE => Self {
+                dim: 200,
+                loss: Loss::SelfAdversarial { gamma: 9.0, temperature: 1.0 },
+                final_learning_rate: 0.01,
+                epochs: 24,
+                ..Self::default()
+            },
+            ModelKind::DistMult | ModelKind::Complex | ModelKind::Simple => Self {
+                dim: 200,
+                inverses: true,
+                loss: Loss::Softmax,
+                regulariser: Regulariser::N3 { weight: 0.05 },
+                negatives: Negatives { count: 512, shared_by: 512, ..Negatives::default() },
+                final_learning_rate: 0.1,
+                epochs: 12,
+                ..Self::default()
+            },
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! [`MeanTranslation`]: what entity vectors know of a relation before anything is learned.
+
+use rana_embed::{Blocks, Norm, Similarity, Table};
+use rana_fewshot::{AdaptedRelation, FewShotModel};
+use rana_graph::{EntityId, Pair};
+
+/// The training-free probe of entity vectors: the relation is the mean of `t − h` over the support,
+/// and a tail is the better the closer it is to `h + R`.
+///
+/// The vectors may be of any model, though only those of TransE are made for it.
+#[derive(Clone, Copy, Debug)]
+pub struct MeanTranslation<'v> {
+    entities: &'v Table,
+    norm: Norm,
+}
+
+impl<'v> MeanTranslation<'v> {
+    /// The probe of these vectors, distances measured by `norm`.
+    #[must_use]
+    pub fn new(entities: &'v Table, norm: Norm) -> Self {
+        Self { entities, norm }
+    }
+}
+
+impl FewShotModel for MeanTranslation<'_> {
+    fn adapt(&self, support: &[Pair]) -> Box<dyn AdaptedRelation + '_> {
+        let mut relation = vec![0.0; self.entities.dim()];
+        for pair in support {
+            let (head, tail) = (self.entities.row(pair.head.index()), self.entities.row(pair.tail.index()));
+            for ((sum, tail), head) in relation.iter_mut().zip(tail).zip(head) {
+                *sum += (tail - head) / support.len() as f32;
+            }
+        }
+        Box::new(Translation { entities: self.entities, norm: self.norm, relation })
+    }
+}
+
+/// A relation as one vector.
+struct Translation<'v> {
+    entities: &'v Table,
+    norm: Norm,
+    relation: Vec<f32>,
+}
+
+impl AdaptedRelation for Translation<'_> {
+    fn scores(&self, heads: &[EntityId], candidates: &[EntityId], out: &mut [f32]) {
+        let dim = self.entities.dim();
+        let rows = |entities: &[EntityId]| {
+            entities
+                .iter()
+                .flat_map(|entity| self.entities.row(entity.index()))
+                .copied()
+                .collect::<Vec<f32>>()
+        };
+        let mut queries = rows(heads);
+        for query in queries.chunks_exact_mut(dim) {
+            for (value, relation) in query.iter_mut().zip(&self.relation) {
+                *value += relation;
+            }
+        }
+        let similarity = match self.norm {
+            Norm::L1 => Similarity::L1,
+            Norm::L2 => Similarity::L2,
+        };
+        let shape = Blocks::one(heads.len(), candidates.len(), dim);
+        similarity.scores(shape, &queries, &rows(candidates), out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exact_translation_is_found() {
+        // Entities on a grid of step 1; the relation is one step to the right.
+        let table = Table::new(6, 2, vec![0., 0., 1., 0., 2., 0., 0., 1., 1., 1., 2., 1.]).unwrap();
+        for norm in [Norm::L1, Norm::L2] {
+            let model = MeanTranslation::new(&table, norm);
+            let pair = |head, tail| Pair { head: EntityId(head), tail: EntityId(tail) };
+            let relation = model.adapt(&[pair(0, 1), pair(1, 2)]);
+            let candidates: Vec<EntityId> = (0..6).map(EntityId).collect();
+            let mut scores = [0.0; 6];
+            relation.scores(&[EntityId(3)], &candidates, &mut scores);
+            assert_eq!(scores[4], 0.0);
+            assert!(scores.iter().enumerate().all(|(at, &score)| at == 4 || score <= -1.0), "{scores:?}");
+        }
+    }
+}

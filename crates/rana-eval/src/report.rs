@@ -1,0 +1,92 @@
+//! [`FewShotReport`]: what the ranks of many tasks say together.
+
+use rana_embed::link_prediction::{Metrics, TieRule};
+use rana_graph::{RelationId, Split};
+use serde::Serialize;
+
+use crate::few_shot::QueryRank;
+
+/// How well a model completes the tasks of a split.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FewShotReport {
+    /// The split.
+    pub split: Split,
+    /// Support pairs per task.
+    pub shots: usize,
+    /// How ties were decided.
+    pub tie_rule: TieRule,
+    /// Over all queries, as published results are.
+    pub micro: Metrics,
+    /// Over tasks, each counting the same.
+    #[serde(rename = "macro")]
+    pub macro_average: MacroMetrics,
+    /// Each task, in the order of the file.
+    pub tasks: Vec<TaskReport>,
+}
+
+/// Means over tasks. All are zero if there are none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct MacroMetrics {
+    /// How many tasks were averaged.
+    pub tasks: usize,
+    /// The mean reciprocal rank.
+    pub mrr: f64,
+    /// The share of ranks up to 1.
+    #[serde(rename = "hits1")]
+    pub hits_at_1: f64,
+    /// The share of ranks up to 5.
+    #[serde(rename = "hits5")]
+    pub hits_at_5: f64,
+    /// The share of ranks up to 10.
+    #[serde(rename = "hits10")]
+    pub hits_at_10: f64,
+}
+
+/// How well a model completes one task.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TaskReport {
+    /// The relation.
+    pub relation: RelationId,
+    /// How many candidates its queries are ranked among, known tails included.
+    pub candidates: usize,
+    /// Over its queries.
+    #[serde(flatten)]
+    pub metrics: Metrics,
+}
+
+impl FewShotReport {
+    pub(crate) fn new(
+        split: Split,
+        shots: usize,
+        tie_rule: TieRule,
+        tasks: &[(RelationId, usize, Vec<QueryRank>)],
+    ) -> Self {
+        let ranks = |queries: &[QueryRank]| queries.iter().map(|query| query.rank).collect::<Vec<_>>();
+        let all = tasks.iter().flat_map(|(.., queries)| ranks(queries));
+        let micro = Metrics::of(all, tie_rule);
+        let tasks: Vec<TaskReport> = tasks
+            .iter()
+            .map(|(relation, candidates, queries)| TaskReport {
+                relation: *relation,
+                candidates: *candidates,
+                metrics: Metrics::of(ranks(queries), tie_rule),
+            })
+            .collect();
+        Self { split, shots, tie_rule, micro, macro_average: MacroMetrics::of(&tasks), tasks }
+    }
+}
+
+impl MacroMetrics {
+    fn of(tasks: &[TaskReport]) -> Self {
+        let mean = |of: fn(&Metrics) -> f64| {
+            tasks.iter().map(|task| of(&task.metrics)).sum::<f64>() / tasks.len().max(1) as f64
+        };
+        Self {
+            tasks: tasks.len(),
+            mrr: mean(|metrics| metrics.mrr),
+            hits_at_1: mean(|metrics| metrics.hits_at_1),
+            hits_at_5: mean(|metrics| metrics.hits_at_5),
+            hits_at_10: mean(|metrics| metrics.hits_at_10),
+        }
+    }
+}

@@ -61,6 +61,8 @@ pub(crate) enum Command {
     Import(command::import::ImportArgs),
     Inspect(command::inspect::InspectArgs),
     Split(command::split::SplitArgs),
+    Embed(command::embed::EmbedArgs),
+    Eval(command::eval::EvalArgs),
     Episodes(command::episodes::EpisodesArgs),
     Export(command::export::ExportArgs),
     Synth(command::synth::SynthArgs),

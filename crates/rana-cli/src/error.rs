@@ -1,10 +1,13 @@
 use std::error::Error;
 use std::io;
+use std::path::Path;
 
+use rana::embed::link_prediction::LinkPredictionError;
+use rana::embed::{CheckpointError, TableError, TrainError};
 use rana::fewshot::{EpisodeError, SplitError};
 use rana::graph::format::{ExportError, FormatError};
 use rana::graph::synth::SynthError;
-use rana::graph::{Split, StoreError};
+use rana::graph::{HeldOut, Split, StoreError};
 
 /// Whatever can end a command, as the user sees it.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +35,29 @@ pub(crate) enum CliError {
     TooFewFacts { relation: String, facts: usize, shots: usize },
     #[error(transparent)]
     Synth(#[from] SynthError),
+    #[error(transparent)]
+    Table(#[from] TableError),
+    #[error(transparent)]
+    Train(#[from] TrainError),
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    #[error(transparent)]
+    LinkPrediction(#[from] LinkPredictionError),
+    #[error("{file}: {message}")]
+    Settings { file: String, message: String },
+    #[error("{place}: no training was interrupted here, so there is nothing to resume")]
+    NothingToResume { place: String },
+    #[error("stopped in epoch {epoch} of {epochs}; a checkpoint is written. Go on with `{resume}`")]
+    Stopped { epoch: u32, epochs: u32, resume: String },
+    #[error("{store}: no vectors. Make some with `rana embed {store}`")]
+    NoVectors { store: String },
+    #[error(
+        "{store}: nothing to evaluate on. Give the graph test facts (`rana import … --test FILE`) or tasks \
+         (`rana split {store}`)"
+    )]
+    NothingToEvaluate { store: String },
+    #[error("{store}: there are no {part} facts. Import them with `rana import … --{part} FILE`")]
+    NoHeldOut { store: String, part: HeldOut },
     #[error("{file}: could not {action}: {source}")]
     Io { file: String, action: &'static str, source: io::Error },
     #[error("could not write the output: {0}")]
@@ -39,10 +65,14 @@ pub(crate) enum CliError {
 }
 
 impl CliError {
+    pub(crate) fn io(path: &Path, action: &'static str, source: io::Error) -> Self {
+        Self::Io { file: path.display().to_string(), action, source }
+    }
+
     /// 2 where the arguments cannot be met whatever the data, as for clap's own errors; else 1.
     pub(crate) fn exit_code(&self) -> u8 {
         let is_usage = match self {
-            Self::Usage(_) => true,
+            Self::Usage(_) | Self::Settings { .. } => true,
             Self::Split(error) => matches!(
                 error,
                 SplitError::EmptyRange { .. }

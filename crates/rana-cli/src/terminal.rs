@@ -76,6 +76,13 @@ impl Terminal {
         }
     }
 
+    /// Says how far a long work is; kept in a log, unlike a progress bar.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.quiet {
+            let _ = writeln!(anstream::stderr(), "{DIM}{text}{DIM:#}");
+        }
+    }
+
     pub(crate) fn error(&self, error: &CliError) {
         let _ = writeln!(anstream::stderr(), "{RED}error:{RED:#} {error}");
     }
@@ -109,6 +116,34 @@ impl Bar {
         bar.set_message(message.to_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
         *self.current() = Some(bar);
+    }
+
+    /// Starts the bar where earlier work ended, without counting that as speed.
+    pub(crate) fn jump(&self, position: u64) {
+        if let Some(bar) = &*self.current() {
+            bar.set_position(position);
+            bar.reset_eta();
+        }
+    }
+
+    /// How far the bar is; 0 if it is not shown.
+    pub(crate) fn position(&self) -> u64 {
+        self.current().as_ref().map_or(0, ProgressBar::position)
+    }
+
+    /// Changes what stands in front of the bar.
+    pub(crate) fn say(&self, message: impl FnOnce() -> String) {
+        if let Some(bar) = &*self.current() {
+            bar.set_message(message());
+        }
+    }
+
+    /// Lets something print without being torn by the bar.
+    pub(crate) fn above(&self, print: impl FnOnce()) {
+        match &*self.current() {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
     }
 
     fn current(&self) -> std::sync::MutexGuard<'_, Option<ProgressBar>> {

@@ -139,6 +139,9 @@ pub(crate) fn check_entities(graph: &Graph, entities: &Table, name: &str) -> Res
 }
 
 impl EmbeddingSet {
+    /// The name of the file beside the vectors that an interrupted training leaves.
+    pub const CHECKPOINT: &str = "checkpoint";
+
     /// The vectors of a graph; `metadata` is completed with the graph's fingerprint.
     ///
     /// # Errors
@@ -403,7 +406,7 @@ fn refuse_foreign_directory(path: &Path) -> Result<(), TableError> {
         return Ok(());
     }
     for name in names_in(path).map_err(TableError::io(path, "list the directory"))? {
-        if name != LOCK && !is_ours(&name) {
+        if name != LOCK && !is_ours(&name) && !name.starts_with(EmbeddingSet::CHECKPOINT) {
             return Err(TableError::Occupied { path: path.to_owned() });
         }
     }

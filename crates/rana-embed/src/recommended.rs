@@ -21,10 +21,10 @@ impl EmbedConfig {
         let base = Self { model, ..Self::of_model(model) };
         match facts {
             _ if facts <= SMALL => Self {
-                epochs: 10 * base.epochs,
+                epochs: 4 * base.epochs,
                 batch: 256,
                 negatives: Negatives { count: 128, shared_by: 128, ..base.negatives },
-                validation: Validation { every: 50, patience: 4, facts: (facts / 20).min(1000) },
+                validation: Validation { every: 20, patience: 3, facts: (facts / 20).min(1000) },
                 ..base
             },
             _ if facts < LARGE => base,

@@ -3,21 +3,27 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
+use rana::embed::format::{TableFormat, VectorFiles, export_vectors};
+use rana::embed::{EmbeddingSet, ModelKind};
 use rana::graph::format::{ExportError, FactFormat, export_facts, export_release};
 use rana::graph::{Fact, Store, write_file_atomically};
 use serde::Serialize;
 
+use super::embed::vectors_path;
+use super::eval::only_vectors;
 use crate::error::CliError;
 use crate::terminal::{BOLD, Terminal, thousands};
 
-/// Write a graph store in an outside format.
+/// Write the facts of a graph store, or its vectors, in an outside format.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   rana export kg --format tsv --out facts.tsv
   rana export kg --format ntriples --out - | gzip > graph.nt.gz
   rana export kg --format nell-one --out benchmark      (a directory: facts, tasks, candidates, filter)
+  rana export kg --format npy --out vectors             (a directory: entity2vec.npy, relation2vec.npy)
 
+safetensors, npy and text (entity2vec.TransE) are formats of vectors, the others of facts. \
 N-Triples: a name that is no IRI is written as urn:rana:name:… and read back as it was; labels \
 are written as rdfs:label.")]
 pub(crate) struct ExportArgs {
@@ -27,55 +33,67 @@ pub(crate) struct ExportArgs {
     /// The format to write.
     #[arg(long, value_parser = target())]
     format: Target,
-    /// The file (or directory, for nell-one) to write; `-` for standard output.
+    /// The file (or directory, for nell-one and vectors) to write; `-` for standard output.
     #[arg(long, value_hint = ValueHint::AnyPath)]
     out: PathBuf,
     /// Also write the facts of the tasks, behind those of the background.
     #[arg(long)]
     with_tasks: bool,
+    /// The model whose vectors to write; those that are there if they are of one model only.
+    #[arg(long)]
+    model: Option<ModelKind>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     Facts(FactFormat),
     Release,
+    Vectors(TableFormat),
 }
 
 fn target() -> impl TypedValueParser<Value = Target> {
-    PossibleValuesParser::new(["tsv", "ntriples", "parquet", "nell-one"])
-        .map(|text| text.parse().map_or(Target::Release, Target::Facts))
+    let names = ["tsv", "ntriples", "parquet", "nell-one", "safetensors", "npy", "text"];
+    PossibleValuesParser::new(names).map(|text| {
+        let vectors = || text.parse().map_or(Target::Release, Target::Vectors);
+        text.parse().map_or_else(|_| vectors(), Target::Facts)
+    })
+}
+
+impl ExportArgs {
+    /// Refuses options that do not go together.
+    fn check(&self, to_stdout: bool, terminal: &Terminal) -> Result<(), CliError> {
+        let is_directory = !matches!(self.format, Target::Facts(_));
+        let problem = match self.format {
+            _ if is_directory && to_stdout => "this format is a directory and cannot go to standard output",
+            Target::Release if self.with_tasks => {
+                "a NELL-One release holds the tasks anyway; leave --with-tasks out"
+            }
+            Target::Vectors(_) if self.with_tasks => "vectors are no facts; leave --with-tasks out",
+            Target::Facts(_) | Target::Release if self.model.is_some() => {
+                "facts are of no model; leave --model out, or choose a format of vectors"
+            }
+            _ if to_stdout => return terminal.refuse_json("the facts"),
+            _ => return Ok(()),
+        };
+        Err(CliError::Usage(problem.to_owned()))
+    }
 }
 
 pub(crate) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<(), CliError> {
     let to_stdout = args.out == Path::new("-");
-    let format = match args.format {
-        Target::Release if to_stdout => {
-            return Err(CliError::Usage(
-                "a NELL-One release is a directory and cannot go to standard output".to_owned(),
-            ));
-        }
-        Target::Release if args.with_tasks => {
-            return Err(CliError::Usage(
-                "a NELL-One release holds the tasks anyway; leave --with-tasks out".to_owned(),
-            ));
-        }
-        Target::Facts(format) => Some(format),
-        Target::Release => None,
-    };
-    if to_stdout {
-        terminal.refuse_json("the facts")?;
-    }
+    args.check(to_stdout, terminal)?;
     let store = Store::open(&args.store)?;
     let facts = facts(&store, args.with_tasks);
     let failed = |source| CliError::Export { file: args.out.display().to_string(), source };
-    match format {
-        None => export_release(&args.out, &store.graph, &store.tasks).map_err(failed)?,
-        Some(format) if to_stdout => {
+    match args.format {
+        Target::Vectors(format) => return vectors(args, &store, format, terminal),
+        Target::Release => export_release(&args.out, &store.graph, &store.tasks).map_err(failed)?,
+        Target::Facts(format) if to_stdout => {
             let out = io::BufWriter::with_capacity(256 * 1024, io::stdout());
             export_facts(&store.graph, &facts, format, out).map_err(failed)?;
             return Ok(());
         }
-        Some(format) => write_file_atomically::<ExportError>(&args.out, |out| {
+        Target::Facts(format) => write_file_atomically::<ExportError>(&args.out, |out| {
             export_facts(&store.graph, &facts, format, out)
         })
         .map_err(failed)?,
@@ -84,6 +102,49 @@ pub(crate) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<(), CliError
     terminal.account(&account, |out| {
         writeln!(out, "wrote {BOLD}{}{BOLD:#}: {} facts", account.out, thousands(account.facts))
     })
+}
+
+/// Writes the vectors kept with the graph as two files.
+fn vectors(
+    args: &ExportArgs,
+    store: &Store,
+    format: TableFormat,
+    terminal: &Terminal,
+) -> Result<(), CliError> {
+    let path = match args.model {
+        Some(model) => vectors_path(&args.store, model),
+        None => only_vectors(&args.store)?,
+    };
+    let set = EmbeddingSet::open(path, &store.graph)?;
+    std::fs::create_dir_all(&args.out)
+        .map_err(|source| CliError::io(&args.out, "create the directory", source))?;
+    let ending = match format {
+        TableFormat::Safetensors | TableFormat::Npy => format.name(),
+        // The name of the published files, whatever the model.
+        TableFormat::Text => "TransE",
+    };
+    let file = |name: &str| args.out.join(format!("{name}.{ending}"));
+    let files =
+        VectorFiles { entities: file("entity2vec"), relations: file("relation2vec"), format: Some(format) };
+    export_vectors(&files, &store.graph, &set.entities, &set.relations)?;
+    let account = VectorsAccount {
+        entities: files.entities.display().to_string(),
+        relations: files.relations.display().to_string(),
+        model: set.metadata.model,
+        dim: set.entities.dim(),
+    };
+    terminal.account(&account, |out| {
+        let VectorsAccount { entities, relations, model, dim } = &account;
+        writeln!(out, "wrote {BOLD}{entities}{BOLD:#} and {BOLD}{relations}{BOLD:#}: {model}, dim {dim}")
+    })
+}
+
+#[derive(Serialize)]
+struct VectorsAccount {
+    entities: String,
+    relations: String,
+    model: ModelKind,
+    dim: usize,
 }
 
 /// The facts to write: the background's, and the tasks' behind them if asked for.

@@ -1,6 +1,8 @@
 //! One file per subcommand: its arguments and what it does with the library.
 
+pub(crate) mod embed;
 pub(crate) mod episodes;
+pub(crate) mod eval;
 pub(crate) mod export;
 pub(crate) mod generate;
 pub(crate) mod import;
@@ -19,6 +21,8 @@ pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<(), CliError>
         Command::Import(args) => import::run(&args, terminal),
         Command::Inspect(args) => inspect::run(&args, terminal),
         Command::Split(args) => split::run(&args, terminal),
+        Command::Embed(args) => embed::run(&args, terminal),
+        Command::Eval(args) => eval::run(&args, terminal),
         Command::Episodes(args) => episodes::run(&args, terminal),
         Command::Export(args) => export::run(&args, terminal),
         Command::Synth(args) => synth::run(&args, terminal),

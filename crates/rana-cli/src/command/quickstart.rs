@@ -2,15 +2,18 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use rana::fewshot::{SplitConfig, SplitReport, first_k};
+use rana::embed::{EmbedConfig, EmbeddingSet, ModelKind};
+use rana::eval::{FewShotEvaluation, FewShotReport, MeanTranslation};
+use rana::fewshot::{PretrainingFacts, SplitConfig, SplitReport, first_k};
 use rana::graph::{FewShotRule, ImportOptions, ImportReport, Split, Statistics, Store, import};
 use serde::Serialize;
 
-use super::{import as import_command, inspect, split};
+use super::embed::{Session, Trained, vectors_path};
+use super::{eval, import as import_command, inspect, split};
 use crate::error::CliError;
 use crate::terminal::{BOLD, DIM, Terminal};
 
-/// See the whole story on an embedded real graph: import, inspect, split.
+/// See the whole story on an embedded real graph: import, inspect, split, pre-train, evaluate.
 ///
 /// The graph is the UMLS semantic network: 135 biomedical concepts, 46 relations, 6,529 facts.
 #[derive(Debug, Args)]
@@ -33,6 +36,9 @@ pub(crate) fn run(args: &QuickstartArgs, terminal: &Terminal) -> Result<(), CliE
     let store = Store::open(&graph_path)?;
     let statistics = Statistics::of(&store.graph, &store.tasks, FewShotRule::default());
     let outcome = split::split_to(&store, &SplitConfig::default(), &benchmark_path)?;
+    let benchmark = Store::open(&benchmark_path)?;
+    let trained = pretrain(&benchmark, terminal)?;
+    let few_shot = evaluate(&benchmark, terminal)?;
     let task = example(&outcome)?;
 
     let story = Story {
@@ -42,9 +48,14 @@ pub(crate) fn run(args: &QuickstartArgs, terminal: &Terminal) -> Result<(), CliE
         inspect: &statistics,
         split: &outcome.report,
         example: task,
+        embed: trained,
+        few_shot,
     };
     terminal.result(&story, |out| story.print(out))
 }
+
+/// Facts that a model is given of an unseen relation.
+const SHOTS: usize = 5;
 
 #[derive(Serialize)]
 struct Story<'a> {
@@ -54,6 +65,28 @@ struct Story<'a> {
     inspect: &'a Statistics,
     split: &'a SplitReport,
     example: Option<Example>,
+    embed: Trained,
+    few_shot: Option<FewShotReport>,
+}
+
+/// Vectors of the background, with the settings recommended for its size.
+fn pretrain(benchmark: &Store, terminal: &Terminal) -> Result<Trained, CliError> {
+    let config = EmbedConfig::recommended(ModelKind::TransE, benchmark.graph.facts().len());
+    let out = vectors_path(&benchmark.path, config.model);
+    let facts = PretrainingFacts::Background;
+    Session { store: benchmark, config, facts, shots: SHOTS, out }.train(None, terminal)
+}
+
+/// What the vectors know of the test tasks before anything is learned of them.
+fn evaluate(benchmark: &Store, terminal: &Terminal) -> Result<Option<FewShotReport>, CliError> {
+    if benchmark.tasks.of(Split::Test).next().is_none() {
+        return Ok(None);
+    }
+    let path = vectors_path(&benchmark.path, ModelKind::TransE);
+    let vectors = EmbeddingSet::open(path, &benchmark.graph)?;
+    let model = MeanTranslation::new(&vectors.entities, vectors.metadata.norm);
+    let evaluation = FewShotEvaluation { shots: SHOTS, ..FewShotEvaluation::default() };
+    Ok(Some(evaluation.evaluate(&model, &benchmark.tasks, Split::Test, &terminal.progress())?))
 }
 
 /// A test task as a model will see it.
@@ -66,7 +99,6 @@ struct Example {
 }
 
 fn example(outcome: &rana::fewshot::SplitOutcome) -> Result<Option<Example>, CliError> {
-    const SHOTS: usize = 5;
     let Some(task) = outcome.tasks.of(Split::Test).next() else { return Ok(None) };
     let episode = first_k(&task, SHOTS)?;
     let name = |entity| outcome.graph.entity_name(entity).to_owned();
@@ -101,6 +133,17 @@ impl Story<'_> {
                 "and has to find the tails of {} others among {} candidates.",
                 example.queries, example.candidates
             )?;
+        }
+        heading(out, 5, "pre-train", &format!("rana embed {}", self.benchmark))?;
+        self.embed.print(out)?;
+        if let Some(report) = &self.few_shot {
+            heading(out, 6, "evaluate", &format!("rana eval {} --on test-tasks", self.benchmark))?;
+            writeln!(
+                out,
+                "ties: {}; no training yet: each unseen relation is the mean of t − h over its five facts",
+                report.tie_rule
+            )?;
+            eval::print_few_shot(report, out)?;
         }
         writeln!(
             out,

@@ -6,5 +6,6 @@ mod cli;
 mod command;
 #[path = "../../../../tests/datasets.rs"]
 mod datasets;
+mod embed;
 #[cfg(unix)]
 mod faults;

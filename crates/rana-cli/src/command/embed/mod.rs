@@ -1,0 +1,305 @@
+mod import;
+mod progress;
+mod settings;
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueHint};
+use rana::embed::{
+    Checkpoint, EmbedConfig, EmbeddingSet, ModelKind, Norms, Outcome, PRESETS, Pretraining, training_metrics,
+};
+use rana::fewshot::PretrainingFacts;
+use rana::graph::Store;
+use serde::Serialize;
+
+use self::import::ImportVectorsArgs;
+use self::progress::TrainingProgress;
+use self::settings::SettingsArgs;
+use crate::error::CliError;
+use crate::terminal::{BOLD, DIM, Terminal, thousands};
+
+/// Train vectors for the entities and relations of a graph, or import some.
+///
+/// Models: transe, distmult, complex, simple, rotate. Settings are those recommended for the model
+/// and the size of the graph, unless a preset, a file or options say otherwise, in this order. The
+/// vectors are kept with the graph. Ctrl-C writes a checkpoint, and --resume goes on from it.
+#[derive(Debug, Args)]
+#[command(after_long_help = format!("\
+Presets: {}.
+
+Examples:
+  rana embed kg
+  rana embed kg --model complex --dim 200 --seed 7
+  rana embed fb15k-237 --model rotate --preset fb15k-237
+  rana embed kg --print-config > my.toml && rana embed kg --config my.toml
+  rana embed kg --resume
+  rana embed nell --entities entity2vec.TransE --relations relation2vec.TransE", presets()))]
+pub(crate) struct EmbedArgs {
+    /// The graph store.
+    #[arg(value_name = "KG", value_hint = ValueHint::DirPath)]
+    store: PathBuf,
+    /// Where the vectors go; KG/vectors/MODEL if not given.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    settings: SettingsArgs,
+    /// Which facts are trained on: background, train-tasks (also those of the train tasks) or
+    /// supports (also the support of the dev and test tasks).
+    #[arg(long, value_name = "WHICH", default_value_t)]
+    facts: PretrainingFacts,
+    /// How many facts of a dev or test task are its support, for --facts supports.
+    #[arg(long, value_name = "K", default_value_t = 5)]
+    shots: usize,
+    /// How many threads to use; all processors if not given.
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Go on from the checkpoint of an interrupted training, to the same result.
+    #[arg(long, conflicts_with_all = ["settings", "ImportVectorsArgs"])]
+    resume: bool,
+    /// Print the settings as TOML, every field, and train nothing.
+    #[arg(long)]
+    print_config: bool,
+    #[command(flatten)]
+    import: ImportVectorsArgs,
+}
+
+fn presets() -> String {
+    let mut names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+    names.dedup();
+    names.join(", ")
+}
+
+/// The file beside the vectors that an interrupted training goes on from.
+const CHECKPOINT: &str = EmbeddingSet::CHECKPOINT;
+
+/// How often a checkpoint is written without being asked for.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(60);
+
+pub(crate) fn run(args: &EmbedArgs, terminal: &Terminal) -> Result<(), CliError> {
+    let store = Store::open(&args.store)?;
+    if let Some(files) = args.import.files() {
+        let out = args.out.clone().unwrap_or_else(|| vectors_path(&args.store, args.settings.model()));
+        return import::run(&files, &args.settings, &store, &out, terminal);
+    }
+    let (config, checkpoint, out) = if args.resume {
+        let path = find_checkpoint(args)?;
+        let checkpoint = Checkpoint::read(&path)?;
+        let out = path.parent().map(Path::to_owned).unwrap_or_default();
+        (checkpoint.config.clone(), Some(checkpoint), out)
+    } else {
+        let config = args.settings.resolve(store.graph.facts().len())?;
+        let out = args.out.clone().unwrap_or_else(|| vectors_path(&args.store, config.model));
+        (config, None, out)
+    };
+    if args.print_config {
+        terminal.refuse_json("the settings")?;
+        return print_config(&config);
+    }
+    let session = Session { store: &store, config, facts: args.facts, shots: args.shots, out };
+    let trained = in_pool(args.threads, || session.train(checkpoint, terminal))??;
+    terminal.account(&trained, |out| {
+        trained.print(out)?;
+        let Trained { vectors, .. } = &trained;
+        writeln!(out, "wrote {BOLD}{vectors}{BOLD:#}; look at it with `{}`", session.command("eval"))
+    })
+}
+
+/// Where the vectors of a model are kept with a graph.
+pub(crate) fn vectors_path(store: &Path, model: ModelKind) -> PathBuf {
+    store.join("vectors").join(model.to_string())
+}
+
+/// Runs something on so many threads.
+pub(crate) fn in_pool<T: Send>(
+    threads: Option<usize>,
+    work: impl FnOnce() -> T + Send,
+) -> Result<T, CliError> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
+    let pool = pool.map_err(|error| CliError::Usage(format!("cannot start the threads: {error}")))?;
+    Ok(pool.install(work))
+}
+
+fn print_config(config: &EmbedConfig) -> Result<(), CliError> {
+    let text = toml::to_string(config).map_err(io::Error::other)?;
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// The checkpoint to go on from: in --out, of --model, or the only one that is there.
+fn find_checkpoint(args: &EmbedArgs) -> Result<PathBuf, CliError> {
+    if let Some(out) = &args.out {
+        return Ok(out.join(CHECKPOINT));
+    }
+    let found: Vec<PathBuf> = ModelKind::ALL
+        .iter()
+        .map(|&model| vectors_path(&args.store, model).join(CHECKPOINT))
+        .filter(|path| path.exists())
+        .collect();
+    match &found[..] {
+        [one] => Ok(one.clone()),
+        [] => Err(CliError::NothingToResume { place: args.store.display().to_string() }),
+        several => Err(CliError::Usage(format!(
+            "there are {} checkpoints; say which one by --out, such as --out {}",
+            several.len(),
+            several[0].parent().unwrap_or(Path::new("")).display()
+        ))),
+    }
+}
+
+/// One training from the command line.
+pub(crate) struct Session<'s> {
+    pub(crate) store: &'s Store,
+    pub(crate) config: EmbedConfig,
+    pub(crate) facts: PretrainingFacts,
+    pub(crate) shots: usize,
+    pub(crate) out: PathBuf,
+}
+
+impl Session<'_> {
+    /// Trains to the end, from a checkpoint if there is one, and writes the vectors.
+    pub(crate) fn train(
+        &self,
+        checkpoint: Option<Checkpoint>,
+        terminal: &Terminal,
+    ) -> Result<Trained, CliError> {
+        let graph = &self.store.graph;
+        let others = self.facts.of(&self.store.tasks, self.shots);
+        let pretraining = Pretraining::new(graph, &others, self.config.clone())?;
+        let mut trainer = pretraining.trainer(checkpoint)?;
+        std::fs::create_dir_all(&self.out)
+            .map_err(|source| CliError::io(&self.out, "create the directory", source))?;
+        let checkpoint_path = self.out.join(CHECKPOINT);
+        let started = Instant::now();
+        let mut progress = TrainingProgress::new(terminal, &pretraining, trainer.checkpoint());
+        progress.save_to(&checkpoint_path, CHECKPOINT_EVERY);
+        let outcome = pretraining.run(&mut trainer, &mut progress, &stop_on_interrupt())?;
+        let facts_per_second = progress.facts_per_second();
+        drop(progress);
+        if outcome == Outcome::Stopped {
+            trainer.checkpoint().write(&checkpoint_path)?;
+            return Err(CliError::Stopped {
+                epoch: trainer.checkpoint().position.epoch + 1,
+                epochs: self.config.epochs,
+                resume: self.command("embed") + " --resume" + &self.facts_options(),
+            });
+        }
+        let metrics = training_metrics(trainer.checkpoint());
+        let parameters = trainer.into_parameters();
+        let set =
+            EmbeddingSet::trained(graph, self.config.clone(), parameters, self.facts.to_string(), metrics)?;
+        set.write(&self.out)?;
+        let _ = std::fs::remove_file(&checkpoint_path);
+        Ok(Trained {
+            vectors: self.out.display().to_string(),
+            facts: pretraining.data().facts().len(),
+            validation_facts: pretraining.validation_facts().len(),
+            outcome: if outcome == Outcome::Converged { "converged" } else { "finished" },
+            seconds: started.elapsed().as_secs_f64(),
+            facts_per_second,
+            norms: TableNorms::of(&set),
+            config: self.config.clone(),
+            metrics: set.metadata.metrics,
+        })
+    }
+
+    /// What to type to do something with this graph and these vectors.
+    fn command(&self, command: &str) -> String {
+        let store = &self.store.path;
+        if self.out == vectors_path(store, self.config.model) {
+            return format!("rana {command} {}", store.display());
+        }
+        let option = if command == "embed" { "out" } else { "vectors" };
+        format!("rana {command} {} --{option} {}", store.display(), self.out.display())
+    }
+
+    fn facts_options(&self) -> String {
+        match self.facts {
+            PretrainingFacts::Background => String::new(),
+            PretrainingFacts::TrainTasks => " --facts train-tasks".to_owned(),
+            PretrainingFacts::Supports => format!(" --facts supports --shots {}", self.shots),
+        }
+    }
+}
+
+/// A flag that Ctrl-C raises; a second Ctrl-C ends the program at once.
+fn stop_on_interrupt() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let raised = Arc::clone(&stop);
+    // Only a second handler in the same process is refused, and there is none.
+    let _ = ctrlc::set_handler(move || {
+        if raised.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    });
+    stop
+}
+
+/// The norms of both tables.
+#[derive(Serialize)]
+pub(crate) struct TableNorms {
+    entities: Option<Norms>,
+    relations: Option<Norms>,
+}
+
+impl TableNorms {
+    pub(crate) fn of(set: &EmbeddingSet) -> Self {
+        Self { entities: set.entities.norms(), relations: set.relations.norms() }
+    }
+
+    pub(crate) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+        let tables = [("entity", self.entities), ("relation", self.relations)];
+        for (name, norms) in tables.into_iter().filter_map(|(name, norms)| Some((name, norms?))) {
+            writeln!(
+                out,
+                "{DIM}{name} norms: mean {:.3}, {:.3} to {:.3}{DIM:#}",
+                norms.mean, norms.min, norms.max
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// The account of a training.
+#[derive(Serialize)]
+pub(crate) struct Trained {
+    vectors: String,
+    config: EmbedConfig,
+    facts: usize,
+    validation_facts: usize,
+    outcome: &'static str,
+    seconds: f64,
+    facts_per_second: f64,
+    metrics: BTreeMap<String, f64>,
+    norms: TableNorms,
+}
+
+impl Trained {
+    pub(crate) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+        let metric = |name: &str| self.metrics.get(name).copied();
+        writeln!(
+            out,
+            "trained {BOLD}{}{BOLD:#} (dim {}, seed {}, {} updates) on {} facts: {} epochs in {:.1} s",
+            self.config.model,
+            self.config.dim,
+            self.config.seed,
+            self.config.updates,
+            thousands(self.facts as u64),
+            metric("epochs").unwrap_or_default(),
+            self.seconds,
+        )?;
+        if let (Some(mrr), Some(epoch)) = (metric("valid.mrr"), metric("valid.epoch")) {
+            writeln!(
+                out,
+                "best on {} validation facts after epoch {epoch}: MRR {BOLD}{mrr:.3}{BOLD:#} (filtered, both sides)",
+                thousands(self.validation_facts as u64)
+            )?;
+        }
+        self.norms.print(out)
+    }
+}

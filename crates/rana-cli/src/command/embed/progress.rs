@@ -1,0 +1,91 @@
+//! What a training shows while it runs, and the checkpoints it leaves.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rana::embed::{Checkpoint, EpochReport, Observer, Pretraining};
+use rana::graph::{Progress, Unit};
+
+use crate::terminal::{Bar, Terminal};
+
+/// A progress bar with facts per second, loss and validation; a line for each validation.
+pub(super) struct TrainingProgress<'t> {
+    terminal: &'t Terminal,
+    bar: Bar,
+    epochs: u32,
+    /// A line at least every so many epochs.
+    log_every: u32,
+    facts_per_epoch: u64,
+    validation: Option<f64>,
+    rates: Vec<f64>,
+    save: Option<Save>,
+}
+
+struct Save {
+    path: PathBuf,
+    every: Duration,
+    last: Instant,
+}
+
+impl<'t> TrainingProgress<'t> {
+    pub(super) fn new(terminal: &'t Terminal, pretraining: &Pretraining<'_>, start: &Checkpoint) -> Self {
+        let epochs = pretraining.config().epochs;
+        let facts_per_epoch = pretraining.data().facts().len() as u64;
+        let bar = terminal.progress();
+        bar.begin("training", Some(facts_per_epoch * u64::from(epochs)), Unit::Facts);
+        bar.jump(facts_per_epoch * u64::from(start.position.epoch) + start.position.fact as u64);
+        Self {
+            terminal,
+            bar,
+            epochs,
+            log_every: epochs.div_ceil(10),
+            facts_per_epoch,
+            validation: start.best.as_ref().map(|best| best.score),
+            rates: Vec::new(),
+            save: None,
+        }
+    }
+
+    /// Writes a checkpoint after an epoch if the last one is this old.
+    pub(super) fn save_to(&mut self, path: &Path, every: Duration) {
+        self.save = Some(Save { path: path.to_owned(), every, last: Instant::now() });
+    }
+
+    /// The median over the epochs.
+    pub(super) fn facts_per_second(&self) -> f64 {
+        let mut rates = self.rates.clone();
+        rates.sort_by(f64::total_cmp);
+        rates.get(rates.len() / 2).copied().unwrap_or_default()
+    }
+
+    fn message(&self, epoch: u32, loss: f64) -> String {
+        let validation = self.validation.map_or_else(String::new, |mrr| format!(", valid MRR {mrr:.3}"));
+        format!("epoch {epoch}/{}: loss {loss:.4}{validation}", self.epochs)
+    }
+}
+
+impl Observer for TrainingProgress<'_> {
+    fn advanced(&mut self, facts: usize, loss: f64) {
+        self.bar.advance(facts as u64);
+        let epoch = (self.bar.position() / self.facts_per_epoch.max(1)) as u32 + 1;
+        self.bar.say(|| self.message(epoch.min(self.epochs), loss));
+    }
+
+    fn epoch_ended(&mut self, report: &EpochReport, checkpoint: &Checkpoint) {
+        self.rates.push(report.facts_per_second);
+        self.validation = report.validation.or(self.validation);
+        let is_due = report.epoch.is_multiple_of(self.log_every) || report.epoch == self.epochs;
+        if report.validation.is_some() || is_due {
+            let rate = report.facts_per_second / 1000.0;
+            let line = format!("{}, {rate:.0} k facts/s", self.message(report.epoch, report.loss));
+            self.bar.above(|| self.terminal.note(&line));
+        }
+        let Some(save) = &mut self.save else { return };
+        if save.last.elapsed() >= save.every && report.epoch < self.epochs {
+            if let Err(error) = checkpoint.write(&save.path) {
+                self.bar.above(|| self.terminal.warn(&format!("no checkpoint could be written: {error}")));
+            }
+            save.last = Instant::now();
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The settings of a training: recommended, preset, file and options, each over the one before.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+use rana::embed::{EmbedConfig, Loss, ModelKind, Norm, Updates};
+
+use crate::error::CliError;
+
+/// What to train with.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Training")]
+#[group(id = "settings", multiple = true)]
+pub(super) struct SettingsArgs {
+    /// The score function: transe (the default), distmult, complex, simple or rotate.
+    #[arg(long)]
+    pub(super) model: Option<ModelKind>,
+    /// Settings that are known to serve a benchmark.
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
+    /// A TOML file of settings; what it leaves out stays as recommended. See --print-config.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    config: Option<PathBuf>,
+    /// Numbers per entity.
+    #[arg(long, value_name = "N")]
+    dim: Option<usize>,
+    /// The distance of transe: l1 or l2.
+    #[arg(long)]
+    pub(super) norm: Option<Norm>,
+    /// What is minimised.
+    #[arg(long)]
+    loss: Option<LossKind>,
+    /// The γ of the loss, or the margin of a margin loss.
+    #[arg(long, value_name = "X")]
+    gamma: Option<f32>,
+    /// Negatives per fact and side, shared by as many facts.
+    #[arg(long, value_name = "N")]
+    negatives: Option<usize>,
+    /// Passes over the facts.
+    #[arg(long, value_name = "N")]
+    epochs: Option<u32>,
+    /// Facts per update.
+    #[arg(long, value_name = "N")]
+    batch: Option<usize>,
+    /// The size of a step.
+    #[arg(long, value_name = "X")]
+    learning_rate: Option<f32>,
+    /// Give every relation a second row for its inverse.
+    #[arg(long)]
+    inverses: bool,
+    /// How threads share the rows: deterministic (the same seed gives the same bits) or lock-free.
+    #[arg(long, value_name = "MODE")]
+    updates: Option<Updates>,
+    /// The same seed gives the same vectors.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LossKind {
+    Margin,
+    Logistic,
+    SelfAdversarial,
+    Softmax,
+}
+
+impl LossKind {
+    /// The loss with its usual constants.
+    fn usual(self) -> Loss {
+        match self {
+            Self::Margin => Loss::Margin { margin: 1.0 },
+            Self::Logistic => Loss::Logistic { gamma: 6.0 },
+            Self::SelfAdversarial => Loss::SelfAdversarial { gamma: 6.0, temperature: 1.0 },
+            Self::Softmax => Loss::Softmax,
+        }
+    }
+}
+
+impl SettingsArgs {
+    pub(super) fn model(&self) -> ModelKind {
+        self.model.unwrap_or_default()
+    }
+
+    /// The settings for a graph of so many facts.
+    pub(super) fn resolve(&self, facts: usize) -> Result<EmbedConfig, CliError> {
+        let file = self.read_file()?;
+        let model = match (self.model, &file) {
+            (Some(model), _) => model,
+            (None, Some(file)) => file.model()?.unwrap_or_default(),
+            (None, None) => ModelKind::default(),
+        };
+        let mut config = match &self.preset {
+            Some(name) => {
+                EmbedConfig::preset(name, model).map_err(|error| CliError::Usage(error.to_string()))?
+            }
+            None => EmbedConfig::recommended(model, facts),
+        };
+        if let Some(file) = &file {
+            config = file.over(&config)?;
+        }
+        self.apply(&mut config)?;
+        config.check().map_err(|error| CliError::Usage(error.to_string()))?;
+        Ok(config)
+    }
+
+    fn read_file(&self) -> Result<Option<SettingsFile>, CliError> {
+        let Some(path) = &self.config else { return Ok(None) };
+        let text =
+            std::fs::read_to_string(path).map_err(|source| CliError::io(path, "read the file", source))?;
+        let file = SettingsFile { name: path.display().to_string(), table: toml::Table::new() };
+        let table = text.parse().map_err(|error| file.bad(&error))?;
+        Ok(Some(SettingsFile { table, ..file }))
+    }
+
+    fn apply(&self, config: &mut EmbedConfig) -> Result<(), CliError> {
+        set(&mut config.model, self.model);
+        set(&mut config.dim, self.dim);
+        set(&mut config.norm, self.norm);
+        set(&mut config.epochs, self.epochs);
+        set(&mut config.batch, self.batch);
+        set(&mut config.learning_rate, self.learning_rate);
+        set(&mut config.updates, self.updates);
+        set(&mut config.seed, self.seed);
+        set(&mut config.negatives.count, self.negatives);
+        set(&mut config.negatives.shared_by, self.negatives);
+        config.inverses |= self.inverses;
+        set(&mut config.loss, self.loss.map(LossKind::usual));
+        if let Some(value) = self.gamma {
+            match &mut config.loss {
+                Loss::Margin { margin } => *margin = value,
+                Loss::Logistic { gamma } | Loss::SelfAdversarial { gamma, .. } => *gamma = value,
+                Loss::Softmax => {
+                    return Err(CliError::Usage("the softmax loss has no --gamma".to_owned()));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn set<T>(field: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *field = value;
+    }
+}
+
+/// A file of settings.
+struct SettingsFile {
+    name: String,
+    table: toml::Table,
+}
+
+impl SettingsFile {
+    fn bad(&self, error: &dyn std::fmt::Display) -> CliError {
+        CliError::Settings { file: self.name.clone(), message: error.to_string().trim_end().to_owned() }
+    }
+
+    fn model(&self) -> Result<Option<ModelKind>, CliError> {
+        match self.table.get("model") {
+            None => Ok(None),
+            Some(toml::Value::String(name)) => {
+                name.parse().map(Some).map_err(|error: String| self.bad(&error))
+            }
+            Some(_) => Err(self.bad(&"model is no text")),
+        }
+    }
+
+    /// These settings over others.
+    fn over(&self, base: &EmbedConfig) -> Result<EmbedConfig, CliError> {
+        let mut table = toml::Table::try_from(base).map_err(|error| self.bad(&error))?;
+        overlay(&mut table, &self.table);
+        table.try_into().map_err(|error: toml::de::Error| self.bad(&error))
+    }
+}
+
+/// Lays one table over another; a table of another kind, such as another loss, replaces all of it.
+fn overlay(base: &mut toml::Table, top: &toml::Table) {
+    for (key, value) in top {
+        match (base.get_mut(key), value) {
+            (Some(toml::Value::Table(below)), toml::Value::Table(above))
+                if above.get("kind").is_none_or(|kind| below.get("kind") == Some(kind)) =>
+            {
+                overlay(below, above);
+            }
+            _ => {
+                base.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_lie_over_recommendations_field_by_field() {
+        let file = |text: &str| SettingsFile { name: "x.toml".to_owned(), table: text.parse().unwrap() };
+        let base = EmbedConfig::recommended(ModelKind::TransE, 200_000);
+        let over = file("dim = 7\nloss = { kind = \"self-adversarial\", gamma = 2.5 }").over(&base).unwrap();
+        let loss = Loss::SelfAdversarial { gamma: 2.5, temperature: 1.0 };
+        assert_eq!(over, EmbedConfig { dim: 7, loss, ..base.clone() });
+        let over = file("loss = { kind = \"margin\", margin = 2.0 }").over(&base).unwrap();
+        assert_eq!(over.loss, Loss::Margin { margin: 2.0 });
+        let error = file("dimension = 7").over(&base).unwrap_err().to_string();
+        assert!(error.starts_with("x.toml: unknown field `dimension`"), "{error}");
+    }
+}

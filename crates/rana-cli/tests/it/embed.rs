@@ -1,0 +1,250 @@
+//! Pre-training, vectors and their evaluation through the command line.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::command::{fail, json, run, text};
+use crate::datasets::dataset;
+
+/// A generated benchmark as `kg`, with valid and test facts, and a smaller graph as `other`.
+fn graphs() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let facts = text(&run(dir.path(), &["synth", "--like", "small", "--out", "-"]).stdout);
+    let lines: Vec<&str> = facts.lines().collect();
+    let write = |name: &str, lines: &[&str]| std::fs::write(dir.path().join(name), lines.join("\n")).unwrap();
+    write("valid.tsv", &lines[..200]);
+    write("test.tsv", &lines[200..500]);
+    write("train.tsv", &lines[500..]);
+    write("other.tsv", &lines[500..900]);
+    let import = ["import", "train.tsv", "--valid", "valid.tsv", "--test", "test.tsv", "--out", "kg"];
+    run(dir.path(), &import);
+    run(dir.path(), &["import", "other.tsv", "--out", "other"]);
+    dir
+}
+
+/// The name of the file of vectors, which is made of their content.
+fn content(dir: &Path, vectors: &str) -> String {
+    let manifest = std::fs::read(dir.join(vectors).join("manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
+    manifest["file"].as_str().unwrap().to_owned()
+}
+
+const QUICK: [&str; 6] = ["--epochs", "3", "--dim", "16", "--seed", "5"];
+
+fn quick<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    [arguments, &QUICK].concat()
+}
+
+#[test]
+fn vectors_are_kept_with_the_graph_and_evaluated() {
+    let dir = graphs();
+    let account = json(dir.path(), &quick(&["embed", "kg"]));
+    assert_eq!(account["vectors"], "kg/vectors/transe");
+    assert_eq!((&account["facts"], &account["validation_facts"]), (&11_500.into(), &200.into()));
+    assert_eq!(account["config"]["updates"], "deterministic");
+    assert!(account["norms"]["entities"]["mean"].as_f64().unwrap() > 0.0);
+    let card = json(dir.path(), &["eval", "kg", "--per-relation"]);
+    assert_eq!(card["made"]["training"]["seed"], 5);
+    let report = &card["link_prediction"][0];
+    assert_eq!((&report["on"], &report["tie_rule"]), (&"test".into(), &"realistic".into()));
+    assert_eq!((&report["both"]["queries"], &report["head"]["queries"]), (&600.into(), &300.into()));
+    let mrr = report["both"]["mrr"].as_f64().unwrap();
+    assert!(mrr > 0.01, "chance is about 0.004, and {mrr} is not much more");
+    let shown = text(&run(dir.path(), &["eval", "kg", "--ties", "pessimistic"]).stdout);
+    assert!(shown.contains("ties: pessimistic"), "{shown}");
+    assert!(shown.contains("300 test facts, among all 2,000 entities"), "{shown}");
+    let valid = json(dir.path(), &["eval", "kg", "--on", "valid"]);
+    assert_eq!(valid["link_prediction"][0]["both"]["queries"], 400);
+
+    // A second model needs to be told apart.
+    run(dir.path(), &quick(&["embed", "kg", "--model", "complex", "--quiet"]));
+    let (code, message) = fail(dir.path(), &["eval", "kg"]);
+    assert_eq!(
+        (code, message.contains("vectors of transe, complex; say which by --model")),
+        (2, true),
+        "{message}"
+    );
+    let card = json(dir.path(), &["eval", "kg", "--model", "complex"]);
+    assert_eq!(card["made"]["relation_rows"], "directed");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
+    let dir = graphs();
+    for model in ["transe", "distmult", "complex", "simple", "rotate"] {
+        let embed = |out: &str, threads: &str, seed: &str| {
+            let sizes = ["--epochs", "2", "--dim", "8", "--quiet"];
+            let arguments =
+                ["embed", "kg", "--model", model, "--out", out, "--threads", threads, "--seed", seed];
+            run(dir.path(), &[&arguments[..], &sizes].concat());
+            content(dir.path(), out)
+        };
+        let one = embed("one", "1", "3");
+        assert_eq!(embed("two", "2", "3"), one, "{model}");
+        assert_ne!(embed("three", "2", "4"), one, "{model}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_training_goes_on_to_the_same_result() {
+    let dir = graphs();
+    let settings = ["--epochs", "40", "--dim", "32", "--seed", "9"];
+    run(dir.path(), &[&["embed", "kg", "--out", "unbroken", "--quiet"][..], &settings].concat());
+    let child = Command::new(assert_cmd::cargo::cargo_bin("rana"))
+        .args(["embed", "kg"])
+        .args(settings)
+        .current_dir(dir.path())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Its directory is made right before the training starts.
+    while !dir.path().join("kg/vectors/transe").exists() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    std::thread::sleep(Duration::from_millis(50));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("Go on with `rana embed kg --resume`"), "{said}");
+
+    // Cut short, it is refused; whole, it leads to the same vectors.
+    let checkpoint = dir.path().join("kg/vectors/transe/checkpoint");
+    let whole = std::fs::read(&checkpoint).unwrap();
+    std::fs::write(&checkpoint, &whole[..whole.len() / 2]).unwrap();
+    let (code, message) = fail(dir.path(), &["embed", "kg", "--resume"]);
+    assert_eq!((code, message.contains("the file was cut short or altered")), (1, true), "{message}");
+    std::fs::write(&checkpoint, &whole).unwrap();
+    assert_eq!(fail(dir.path(), &["embed", "kg", "--resume", "--dim", "7"]).0, 2);
+    run(dir.path(), &["embed", "kg", "--resume", "--quiet"]);
+    assert_eq!(content(dir.path(), "kg/vectors/transe"), content(dir.path(), "unbroken"));
+    assert!(!checkpoint.exists());
+    let (code, message) = fail(dir.path(), &["embed", "kg", "--resume"]);
+    assert_eq!((code, message.contains("nothing to resume")), (1, true), "{message}");
+}
+
+#[test]
+fn settings_come_from_recommendations_presets_files_and_options() {
+    let dir = graphs();
+    let printed = |arguments: &[&str]| {
+        let arguments = [&["embed", "kg", "--print-config"], arguments].concat();
+        text(&run(dir.path(), &arguments).stdout)
+    };
+    let defaults = printed(&[]);
+    assert!(defaults.starts_with("model = \"transe\"\n"), "{defaults}");
+    std::fs::write(dir.path().join("all.toml"), &defaults).unwrap();
+    assert_eq!(printed(&["--config", "all.toml"]), defaults, "what is printed can be given back");
+    let preset = printed(&["--preset", "fb15k-237", "--model", "complex", "--dim", "64"]);
+    assert!(preset.contains("dim = 64\ninverses = true\n"), "{preset}");
+    std::fs::write(dir.path().join("my.toml"), "model = \"rotate\"\nlearning_rate = 0.25\n").unwrap();
+    let mine = printed(&["--config", "my.toml", "--loss", "margin", "--gamma", "3"]);
+    assert!(mine.contains("model = \"rotate\"") && mine.contains("learning_rate = 0.25"), "{mine}");
+    assert!(mine.contains("kind = \"margin\"\nmargin = 3.0"), "{mine}");
+    std::fs::write(dir.path().join("bad.toml"), "learning_rat = 0.25\n").unwrap();
+    let misuses: [(&[&str], &str); 7] = [
+        (&["--config", "bad.toml"], "bad.toml: unknown field `learning_rat`"),
+        (&["--preset", "fb15k"], "there is no preset `fb15k`; there are: fb15k-237, nell-one"),
+        (&["--model", "complex", "--dim", "101"], "dim is 101, but the rows of complex have two halves"),
+        (&["--learning-rate", "0"], "learning_rate is 0; it must be a number above 0"),
+        (&["--model", "word2vec"], "`word2vec` is no model"),
+        (&["--loss", "softmax", "--gamma", "2"], "the softmax loss has no --gamma"),
+        (&["--entities", "e.npy"], "--relations"),
+    ];
+    for (arguments, expected) in misuses {
+        let (code, message) = fail(dir.path(), &[&["embed", "kg"], arguments].concat());
+        assert_eq!((code, message.contains(expected)), (2, true), "{arguments:?}: {message}");
+    }
+}
+
+#[test]
+fn vectors_travel_in_every_format() {
+    let dir = graphs();
+    run(dir.path(), &quick(&["embed", "kg", "--quiet"]));
+    let before = json(dir.path(), &["eval", "kg"])["link_prediction"].clone();
+    let names = [("safetensors", "safetensors"), ("npy", "npy"), ("text", "TransE")];
+    for (format, ending) in names {
+        run(dir.path(), &["export", "kg", "--format", format, "--out", "files"]);
+        let [entities, relations] = ["entity", "relation"].map(|name| format!("files/{name}2vec.{ending}"));
+        let import = ["embed", "kg", "--entities", &entities, "--relations", &relations, "--out", "back"];
+        let account = json(dir.path(), &import);
+        assert_eq!((&account["dim"], &account["entities"]), (&16.into(), &2000.into()));
+        assert!(account["norms"]["relations"]["max"].as_f64().unwrap() > 0.0);
+        let after = json(dir.path(), &["eval", "kg", "--vectors", "back"]);
+        assert_eq!(after["link_prediction"], before, "{format}");
+    }
+}
+
+#[test]
+fn vectors_that_do_not_fit_are_refused() {
+    let dir = graphs();
+    run(dir.path(), &quick(&["embed", "kg", "--quiet"]));
+    run(dir.path(), &["export", "kg", "--format", "text", "--out", "files"]);
+    let (entities, relations) = ("files/entity2vec.TransE", "files/relation2vec.TransE");
+    let import = |kg: &str, more: &[&str]| {
+        let files = ["embed", kg, "--entities", entities, "--relations", relations, "--out", "back"];
+        fail(dir.path(), &[&files, more].concat())
+    };
+    let expect = |(code, message): (i32, String), expected: &str| {
+        assert_eq!((code, message.contains(expected)), (1, true), "{message}");
+    };
+    expect(fail(dir.path(), &["eval", "other", "--vectors", "kg/vectors/transe"]), "another graph");
+    expect(import("other", &[]), "2000 rows where the graph has");
+    expect(import("kg", &["--model", "rotate"]), "relation rows of dimension 16 where rotate has 8");
+    let text = std::fs::read_to_string(dir.path().join(entities)).unwrap();
+    let nan = text.replacen(text.split_whitespace().next().unwrap(), "NaN", 1);
+    std::fs::write(dir.path().join(entities), nan).unwrap();
+    expect(import("kg", &[]), "row 0, column 0 (counted from 0) is NaN");
+    let odd = text.lines().map(|line| line.rsplit_once('\t').unwrap().0).collect::<Vec<_>>().join("\n");
+    std::fs::write(dir.path().join(entities), odd).unwrap();
+    expect(import("kg", &["--model", "complex"]), "entity rows of dimension 15, but the rows of complex");
+    expect(fail(dir.path(), &["eval", "other"]), "other: no vectors. Make some with `rana embed other`");
+    run(dir.path(), &quick(&["embed", "other", "--quiet"]));
+    expect(fail(dir.path(), &["eval", "other"]), "nothing to evaluate on");
+    expect(fail(dir.path(), &["eval", "other", "--on", "test"]), "there are no test facts");
+    expect(fail(dir.path(), &["eval", "other", "--on", "dev-tasks"]), "there is no dev task");
+}
+
+#[test]
+fn a_graph_that_changed_no_longer_fits_its_vectors() {
+    let dir = graphs();
+    run(dir.path(), &quick(&["embed", "other", "--quiet"]));
+    run(dir.path(), &["import", "train.tsv", "--out", "other", "--quiet"]);
+    let (code, message) = fail(dir.path(), &["eval", "other"]);
+    assert_eq!((code, message.contains("another graph")), (1, true), "{message}");
+}
+
+#[test]
+fn facts_of_tasks_may_be_trained_on() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), &["synth", "--like", "small", "--out", "toy", "--quiet"]);
+    run(dir.path(), &["import", "toy", "--out", "kg", "--quiet"]);
+    let facts = |which: &str| {
+        let account = json(dir.path(), &quick(&["embed", "kg", "--facts", which, "--inverses"]));
+        account["facts"].as_u64().unwrap() + account["validation_facts"].as_u64().unwrap()
+    };
+    let inspection = json(dir.path(), &["inspect", "kg"]);
+    let count = |split: &str, what: &str| inspection["tasks"][split][what].as_u64().unwrap();
+    let background = inspection["triples"].as_u64().unwrap();
+    assert_eq!(facts("background"), background);
+    assert_eq!(facts("train-tasks"), background + count("train", "facts"));
+    let supports = 5 * (count("dev", "relations") + count("test", "relations"));
+    assert_eq!(facts("supports"), background + count("train", "facts") + supports);
+    let card = json(dir.path(), &["eval", "kg"]);
+    assert_eq!(card["made"]["origin"], "supports");
+    assert_eq!(card["few_shot"][1]["split"], "test");
+}
+
+#[test]
+fn a_short_pretraining_of_nell_one_already_knows_unseen_relations() {
+    let Some(nell) = dataset("NELL-One") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), &["import", &nell.display().to_string(), "--out", "nell", "--quiet"]);
+    run(dir.path(), &["embed", "nell", "--preset", "nell-one", "--epochs", "6", "--quiet"]);
+    let card = json(dir.path(), &["eval", "nell"]);
+    let of = |split: usize| card["few_shot"][split]["micro"].clone();
+    assert_eq!((&of(0)["queries"], &of(1)["queries"]), (&979.into(), &2103.into()));
+    let mrr = of(1)["mrr"].as_f64().unwrap();
+    assert!(mrr > 0.15, "{mrr}");
+}

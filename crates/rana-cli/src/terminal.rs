@@ -1,12 +1,13 @@
 //! Everything that reaches the screen: data on standard output, the rest on standard error.
 
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use rana::graph::{Progress, Unit};
 use serde::Serialize;
 
@@ -112,7 +113,9 @@ impl Bar {
             return;
         }
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        bar.set_style(style);
+        bar.set_style(style.with_key("whole_per_sec", |state: &ProgressState, text: &mut dyn fmt::Write| {
+            let _ = write!(text, "{}/s", thousands(state.per_sec() as u64));
+        }));
         bar.set_message(message.to_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
         *self.current() = Some(bar);
@@ -155,7 +158,7 @@ impl Progress for Bar {
     fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
         let (amount, rate) = match unit {
             Unit::Bytes => ("{bytes}/{total_bytes}", "{bytes_per_sec}"),
-            Unit::Facts => ("{human_pos}/{human_len} facts", "{per_sec}"),
+            Unit::Facts => ("{human_pos}/{human_len} facts", "{whole_per_sec}"),
         };
         let (bar, template) = match total {
             Some(total) => {

@@ -227,13 +227,17 @@ impl Session<'_> {
     }
 }
 
-/// A flag that Ctrl-C raises; a second Ctrl-C ends the program at once.
+/// A flag that Ctrl-C or a signal to terminate raises; doing so again ends the program at once.
 fn stop_on_interrupt() -> Arc<AtomicBool> {
+    /// Wrappers pass on a signal that also reached us, so one Ctrl-C may come twice in a row.
+    const SAME: Duration = Duration::from_secs(1);
     let stop = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&stop);
+    let mut first = None;
     // Only a second handler in the same process is refused, and there is none.
     let _ = ctrlc::set_handler(move || {
-        if raised.swap(true, Ordering::Relaxed) {
+        raised.store(true, Ordering::Relaxed);
+        if first.get_or_insert_with(Instant::now).elapsed() > SAME {
             std::process::exit(130);
         }
     });

@@ -186,8 +186,9 @@ impl Regulariser {
         Arch::new().dispatch(Penalties { regulariser: self, width, layout, rows, gradients });
     }
 
+    /// Adds the gradient at one row; to be called from code that is compiled for vectors.
     #[inline(always)]
-    fn add_gradient(self, layout: Layout, row: &[f32], gradient: &mut [f32]) {
+    pub(crate) fn add_gradient(self, layout: Layout, row: &[f32], gradient: &mut [f32]) {
         match (self, layout) {
             (Self::None, _) => {}
             (Self::L2 { weight }, _) => {

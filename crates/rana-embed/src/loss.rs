@@ -4,7 +4,7 @@ use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{ConfigError, not_negative, positive};
-use crate::math::{exp, sigmoid, softplus};
+use crate::math::{exp, softplus_and_sigmoid};
 
 /// The loss of one true fact of score `p` against negatives of scores `n`.
 ///
@@ -170,10 +170,12 @@ fn logistic(
         }
     }
     for ((dn, term), &n) in dn.iter_mut().zip(terms.iter_mut()).zip(n) {
-        *term = *dn * softplus(gamma + n);
-        *dn *= sigmoid(gamma + n);
+        let (softplus, sigmoid) = softplus_and_sigmoid(gamma + n);
+        *term = *dn * softplus;
+        *dn *= sigmoid;
     }
-    (0.5 * softplus(-gamma - p) + sum(terms), -0.5 * sigmoid(-gamma - p))
+    let (softplus, sigmoid) = softplus_and_sigmoid(-gamma - p);
+    (0.5 * softplus + sum(terms), -0.5 * sigmoid)
 }
 
 #[inline(always)]

@@ -288,26 +288,11 @@ impl Kernel<2> for Modulus {
         let (re, im) = (simd.sub_f32s(q_re, c_re), simd.sub_f32s(q_im, c_im));
         // The smallest normal number keeps a difference of zero from dividing zero by zero.
         let square = simd.mul_add_e_f32s(im, im, simd.splat_f32s(f32::MIN_POSITIVE));
-        let scale = simd.mul_f32s(weight, inverse_sqrt(simd, simd.mul_add_e_f32s(re, re, square)));
-        for (part, difference) in [re, im].into_iter().enumerate() {
-            let away = simd.mul_f32s(scale, difference);
-            for_query[part] = simd.sub_f32s(for_query[part], away);
-            for_candidate[part] = simd.add_f32s(for_candidate[part], away);
-        }
+        let scale = simd.div_f32s(weight, simd.sqrt_f32s(simd.mul_add_e_f32s(re, re, square)));
+        let (re, im) = (simd.mul_f32s(scale, re), simd.mul_f32s(scale, im));
+        *for_query = [simd.sub_f32s(for_query[0], re), simd.sub_f32s(for_query[1], im)];
+        *for_candidate = [simd.add_f32s(for_candidate[0], re), simd.add_f32s(for_candidate[1], im)];
     }
-}
-
-/// `1 / √x` to five digits, as many as a gradient needs: see `math::inverse_sqrt`.
-#[inline(always)]
-fn inverse_sqrt<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
-    let exponent = simd.wrapping_dyn_shr_u32s(simd.transmute_u32s_f32s(x), simd.splat_u32s(1));
-    let mut y = simd.transmute_f32s_u32s(simd.sub_u32s(simd.splat_u32s(0x5f37_5a86), exponent));
-    let (minus_half, most) = (simd.mul_f32s(x, simd.splat_f32s(-0.5)), simd.splat_f32s(1.5));
-    for _ in 0..2 {
-        let square = simd.mul_f32s(y, y);
-        y = simd.mul_f32s(y, simd.mul_add_e_f32s(minus_half, square, most));
-    }
-    y
 }
 
 // From here on no closure computes anything: a closure is a function of its own, compiled without the

@@ -15,20 +15,11 @@ plain PyKEEN package brings PyTorch with its GPU libraries, about 6 GB on disk; 
 
 import argparse
 import json
-import os
-import platform
 import shutil
 import statistics
-import subprocess
-import sys
-import tempfile
-import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-VENV = ROOT / "target" / "bench-venv"
-DATA = ROOT / "target" / "bench-data"
-RANA = ROOT / "target" / "release" / "rana"
+from harness import DATA, RANA, generated, machine, measure, positive, run, say, virtualenv, warm
 
 # Runs inside the virtual environment; prints one line of JSON last.
 PYKEEN = """
@@ -48,7 +39,7 @@ print(json.dumps({
 
 def main() -> None:
     args = arguments()
-    python = virtualenv()
+    python = virtualenv("pykeen")
     if not args.pykeen_only:
         run("cargo", "build", "--release", "-p", "rana-cli")
     release = args.data or generated()
@@ -76,38 +67,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=DATA / "import.json", help="where the record goes")
     parser.add_argument("--pykeen-only", action="store_true", help="measure PyKEEN alone")
     return parser.parse_args()
-
-
-def positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return number
-
-
-def virtualenv() -> Path:
-    """The interpreter of an environment that has PyKEEN."""
-    python = VENV / "bin" / "python"
-    if not python.exists():
-        run(sys.executable, "-m", "venv", VENV)
-    if subprocess.run([python, "-c", "import pykeen.triples"], capture_output=True).returncode != 0:
-        run(python, "-m", "pip", "install", "--quiet", "pykeen")
-    return python
-
-
-def generated() -> Path:
-    release = DATA / "wiki-one"
-    if not (release / "path_graph").exists():
-        DATA.mkdir(parents=True, exist_ok=True)
-        run(RANA, "synth", "--like", "wiki-one", "--out", release)
-    return release
-
-
-def warm(path: Path) -> None:
-    """Reads a file once, so that every contestant finds it in the page cache."""
-    with path.open("rb") as file:
-        while file.read(1 << 24):
-            pass
 
 
 def one_round(number: int, contestants: dict) -> dict:
@@ -138,28 +97,6 @@ def pykeen(python: Path, path_graph: Path) -> dict:
     return {**told, "process_seconds": measured["seconds"], "peak_mb": measured["peak_mb"]}
 
 
-def measure(*command) -> dict:
-    """Wall time and peak memory of a fresh process, and what it printed."""
-    # Files rather than pipes: a pipe nobody empties could block the child.
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        start = time.perf_counter()
-        child = subprocess.Popen([str(part) for part in command], stdout=out, stderr=err)
-        _, status, usage = os.wait4(child.pid, 0)
-        seconds = time.perf_counter() - start
-        child.returncode = os.waitstatus_to_exitcode(status)
-        stdout, stderr = whole(out), whole(err)
-    if child.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}: exit code {child.returncode}\n{stderr}")
-    # ru_maxrss is in kilobytes, except on macOS.
-    unit = 1 if sys.platform == "darwin" else 1024
-    return {"seconds": seconds, "peak_mb": usage.ru_maxrss * unit / 1e6, "stdout": stdout}
-
-
-def whole(file) -> str:
-    file.seek(0)
-    return file.read().decode(errors="replace")
-
-
 def summary(rounds: list, path_graph: Path) -> dict:
     names = list(rounds[0])
     median = {
@@ -168,18 +105,10 @@ def summary(rounds: list, path_graph: Path) -> dict:
     }
     return {
         "file_bytes": path_graph.stat().st_size,
-        "machine": {"system": platform.platform(), "cpu": cpu(), "cores": os.cpu_count()},
+        "machine": machine(),
         "rounds": rounds,
         "median": median,
     }
-
-
-def cpu() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
 
 
 def table(record: dict) -> str:
@@ -190,15 +119,6 @@ def table(record: dict) -> str:
         ratio = "" if name == "rana open" else f"{pykeen_seconds / median['seconds']:.1f} times as long"
         rows.append(f"| {name} | {median['seconds']:.3f} s | {ratio} | {median['peak_mb']:.0f} MB |")
     return "\n".join(rows)
-
-
-def run(*command) -> None:
-    say("$ " + " ".join(map(str, command)))
-    subprocess.run([str(part) for part in command], check=True, cwd=ROOT, stdout=sys.stderr)
-
-
-def say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 mod config;
 mod embedding_set;
 pub mod format;
+mod huge_pages;
 pub mod link_prediction;
 mod loss;
 mod math;

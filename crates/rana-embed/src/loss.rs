@@ -4,7 +4,7 @@ use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{ConfigError, not_negative, positive};
-use crate::math::{exp, sigmoid, softplus};
+use crate::math::{exp, softplus_and_sigmoid};
 
 /// The loss of one true fact of score `p` against negatives of scores `n`.
 ///
@@ -86,6 +86,20 @@ impl Loss {
     }
 }
 
+impl Loss {
+    /// Writes the gradients at the negatives `n` of one fact and gives its loss and the gradient
+    /// at its score `p`; `terms` is scratch as long as `n`.
+    #[inline(always)]
+    pub(crate) fn of_fact(self, p: f32, n: &[f32], dn: &mut [f32], terms: &mut [f32]) -> (f32, f32) {
+        match self {
+            Self::Margin { margin } => margin_ranking(margin, p, n, dn, terms),
+            Self::Logistic { gamma } => logistic(gamma, 0.0, p, n, dn, terms),
+            Self::SelfAdversarial { gamma, temperature } => logistic(gamma, temperature, p, n, dn, terms),
+            Self::Softmax => softmax(p, n, dn),
+        }
+    }
+}
+
 struct Gradients<'a> {
     loss: Loss,
     count: usize,
@@ -107,14 +121,7 @@ impl WithSimd for Gradients<'_> {
         let mut terms = vec![0.0; count];
         let mut sum = 0.0;
         for ((&p, n), (dp, dn)) in scores.zip(gradients) {
-            let (loss, gradient) = match self.loss {
-                Loss::Margin { margin } => margin_ranking(margin, p, n, dn, &mut terms),
-                Loss::Logistic { gamma } => logistic(gamma, 0.0, p, n, dn, &mut terms),
-                Loss::SelfAdversarial { gamma, temperature } => {
-                    logistic(gamma, temperature, p, n, dn, &mut terms)
-                }
-                Loss::Softmax => softmax(p, n, dn),
-            };
+            let (loss, gradient) = self.loss.of_fact(p, n, dn, &mut terms);
             *dp = gradient;
             sum += f64::from(loss);
         }
@@ -163,10 +170,12 @@ fn logistic(
         }
     }
     for ((dn, term), &n) in dn.iter_mut().zip(terms.iter_mut()).zip(n) {
-        *term = *dn * softplus(gamma + n);
-        *dn *= sigmoid(gamma + n);
+        let (softplus, sigmoid) = softplus_and_sigmoid(gamma + n);
+        *term = *dn * softplus;
+        *dn *= sigmoid;
     }
-    (0.5 * softplus(-gamma - p) + sum(terms), -0.5 * sigmoid(-gamma - p))
+    let (softplus, sigmoid) = softplus_and_sigmoid(-gamma - p);
+    (0.5 * softplus + sum(terms), -0.5 * sigmoid)
 }
 
 #[inline(always)]

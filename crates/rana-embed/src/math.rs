@@ -27,15 +27,9 @@ pub(crate) fn exp(x: f32) -> f32 {
     y * f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23))
 }
 
-/// `1 / (1 + e^-x)`.
+/// `ln(1 + e^x)` and its slope, the sigmoid `1 / (1 + e^-x)`: both from one exponential.
 #[inline(always)]
-pub(crate) fn sigmoid(x: f32) -> f32 {
-    1.0 / (1.0 + exp(-x))
-}
-
-/// `ln(1 + e^x)`.
-#[inline(always)]
-pub(crate) fn softplus(x: f32) -> f32 {
+pub(crate) fn softplus_and_sigmoid(x: f32) -> (f32, f32) {
     let y = exp(-x.abs());
     // ln(1 + y) = 2 artanh(y / (2 + y)), whose series converges fast for y in (0, 1].
     let z = y / (2.0 + y);
@@ -47,7 +41,21 @@ pub(crate) fn softplus(x: f32) -> f32 {
     let p = p * s + 1.0 / 5.0;
     let p = p * s + 1.0 / 3.0;
     let p = p * s + 1.0;
-    x.max(0.0) + 2.0 * z * p
+    let slope = if x < 0.0 { y } else { 1.0 } / (1.0 + y);
+    (x.max(0.0) + 2.0 * z * p, slope)
+}
+
+/// `1 / √x` for a normal `x` above zero.
+///
+/// Halving the exponent gives the first guess, which Newton's method corrects: all of it pipelined
+/// multiplications, where a square root and a division each block their unit for many cycles.
+#[inline(always)]
+pub(crate) fn inverse_sqrt(x: f32) -> f32 {
+    let half = 0.5 * x;
+    let mut y = f32::from_bits(0x5f37_5a86 - (x.to_bits() >> 1));
+    y *= 1.5 - half * y * y;
+    y *= 1.5 - half * y * y;
+    y * (1.5 - half * y * y)
 }
 
 /// `(sin x, cos x)`, for `|x|` up to some thousands.
@@ -79,8 +87,11 @@ mod tests {
             let close = |ours: f32, theirs: f64| (f64::from(ours) - theirs).abs() <= 3e-7 * theirs.abs().max(1e-30);
             let wide = f64::from(x);
             prop_assert!(close(exp(x), wide.exp()));
-            prop_assert!(close(sigmoid(x), 1.0 / (1.0 + (-wide).exp())));
-            prop_assert!((f64::from(softplus(x)) - wide.exp().ln_1p()).abs() <= 4e-7 * wide.exp().ln_1p().max(1e-30));
+            let (softplus, sigmoid) = softplus_and_sigmoid(x);
+            prop_assert!(close(sigmoid, 1.0 / (1.0 + (-wide).exp())));
+            prop_assert!((f64::from(softplus) - wide.exp().ln_1p()).abs() <= 4e-7 * wide.exp().ln_1p().max(1e-30));
+            let positive = exp(x);
+            prop_assert!(close(inverse_sqrt(positive), 1.0 / f64::from(positive).sqrt()));
             let (sin, cos) = sin_cos(x);
             prop_assert!((f64::from(sin) - wide.sin()).abs() < 3e-7);
             prop_assert!((f64::from(cos) - wide.cos()).abs() < 3e-7);

@@ -106,7 +106,9 @@ impl<'d> Sampler<'d> {
                 *negative = self.draw_for(rng, side, self.facts[fact as usize]);
             }
         }
-        negatives.sort_unstable();
+        if negatives.len() > 1 {
+            negatives.sort_unstable();
+        }
     }
 
     fn draw_any(&self, rng: &mut ChaCha8Rng) -> u32 {

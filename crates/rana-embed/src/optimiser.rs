@@ -7,6 +7,7 @@ use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{ConfigError, not_negative};
+use crate::math::inverse_sqrt;
 use crate::model::Layout;
 
 /// How the gradient of a row becomes an update of it.
@@ -84,7 +85,7 @@ impl Optimiser {
             Self::Adagrad => {
                 for ((value, sum), &gradient) in row.iter_mut().zip(state).zip(gradient) {
                     *sum += gradient * gradient;
-                    *value -= rate * gradient / (*sum + EPSILON).sqrt();
+                    *value -= rate * gradient * inverse_sqrt(*sum + EPSILON);
                 }
             }
             Self::Adam { beta1, beta2 } => {
@@ -186,8 +187,9 @@ impl Regulariser {
         Arch::new().dispatch(Penalties { regulariser: self, width, layout, rows, gradients });
     }
 
+    /// Adds the gradient at one row; to be called from code that is compiled for vectors.
     #[inline(always)]
-    fn add_gradient(self, layout: Layout, row: &[f32], gradient: &mut [f32]) {
+    pub(crate) fn add_gradient(self, layout: Layout, row: &[f32], gradient: &mut [f32]) {
         match (self, layout) {
             (Self::None, _) => {}
             (Self::L2 { weight }, _) => {

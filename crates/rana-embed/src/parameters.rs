@@ -4,6 +4,7 @@ use rand::RngExt;
 use rayon::prelude::*;
 
 use crate::config::EmbedConfig;
+use crate::huge_pages::zeros;
 use crate::model::{ModelKind, Norm};
 use crate::seed::{Purpose, rng};
 use crate::vectors::Vectors;
@@ -49,7 +50,7 @@ impl Parameters {
             _ => bound(relation_rows),
         };
         let fill = |purpose: Purpose, values: usize, width: usize, bound: f32| {
-            let mut table = vec![0.0; values * width];
+            let mut table = zeros(values * width);
             table.par_chunks_mut((INIT_BLOCK * width).max(1)).enumerate().for_each(|(block, values)| {
                 let mut rng = rng(seed, purpose, [block as u64, 0]);
                 values.fill_with(|| rng.random_range(-bound..=bound));

@@ -140,7 +140,7 @@ impl Similarity {
 }
 
 /// One similarity over `P` numbers per coordinate: 1 if real, 2 if complex.
-trait Kernel<const P: usize> {
+pub(crate) trait Kernel<const P: usize> {
     /// Adds what some coordinates contribute to the sum of a pair.
     fn accumulate<S: Simd>(simd: S, sum: S::f32s, query: [S::f32s; P], candidate: [S::f32s; P]) -> S::f32s;
 
@@ -150,16 +150,16 @@ trait Kernel<const P: usize> {
     /// The weight of a pair in the backward pass, from its score and the gradient there.
     fn weight(score: f32, gradient: f32) -> f32;
 
-    /// What to add to the gradients of query and candidate.
+    /// Adds what some coordinates contribute to the gradients of query and candidate.
     fn pull<S: Simd>(
         simd: S,
         weight: S::f32s,
-        query: [S::f32s; P],
-        candidate: [S::f32s; P],
-    ) -> ([S::f32s; P], [S::f32s; P]);
+        rows: ([S::f32s; P], [S::f32s; P]),
+        gradients: (&mut [S::f32s; P], &mut [S::f32s; P]),
+    );
 }
 
-struct Dot;
+pub(crate) struct Dot;
 
 impl Kernel<1> for Dot {
     #[inline(always)]
@@ -181,14 +181,15 @@ impl Kernel<1> for Dot {
     fn pull<S: Simd>(
         simd: S,
         weight: S::f32s,
-        [q]: [S::f32s; 1],
-        [c]: [S::f32s; 1],
-    ) -> ([S::f32s; 1], [S::f32s; 1]) {
-        ([simd.mul_f32s(weight, c)], [simd.mul_f32s(weight, q)])
+        ([q], [c]): ([S::f32s; 1], [S::f32s; 1]),
+        ([for_query], [for_candidate]): (&mut [S::f32s; 1], &mut [S::f32s; 1]),
+    ) {
+        *for_query = simd.mul_add_e_f32s(weight, c, *for_query);
+        *for_candidate = simd.mul_add_e_f32s(weight, q, *for_candidate);
     }
 }
 
-struct L1;
+pub(crate) struct L1;
 
 impl Kernel<1> for L1 {
     #[inline(always)]
@@ -210,17 +211,18 @@ impl Kernel<1> for L1 {
     fn pull<S: Simd>(
         simd: S,
         weight: S::f32s,
-        [q]: [S::f32s; 1],
-        [c]: [S::f32s; 1],
-    ) -> ([S::f32s; 1], [S::f32s; 1]) {
+        ([q], [c]): ([S::f32s; 1], [S::f32s; 1]),
+        ([for_query], [for_candidate]): (&mut [S::f32s; 1], &mut [S::f32s; 1]),
+    ) {
         // The weight with the sign of the difference: one operation instead of a comparison.
         let sign = simd.and_f32s(simd.splat_f32s(-0.0), simd.sub_f32s(q, c));
         let away = simd.xor_f32s(weight, sign);
-        ([simd.neg_f32s(away)], [away])
+        *for_query = simd.sub_f32s(*for_query, away);
+        *for_candidate = simd.add_f32s(*for_candidate, away);
     }
 }
 
-struct L2;
+pub(crate) struct L2;
 
 impl Kernel<1> for L2 {
     #[inline(always)]
@@ -243,15 +245,16 @@ impl Kernel<1> for L2 {
     fn pull<S: Simd>(
         simd: S,
         weight: S::f32s,
-        [q]: [S::f32s; 1],
-        [c]: [S::f32s; 1],
-    ) -> ([S::f32s; 1], [S::f32s; 1]) {
+        ([q], [c]): ([S::f32s; 1], [S::f32s; 1]),
+        ([for_query], [for_candidate]): (&mut [S::f32s; 1], &mut [S::f32s; 1]),
+    ) {
         let away = simd.mul_f32s(weight, simd.sub_f32s(q, c));
-        ([simd.neg_f32s(away)], [away])
+        *for_query = simd.sub_f32s(*for_query, away);
+        *for_candidate = simd.add_f32s(*for_candidate, away);
     }
 }
 
-struct Modulus;
+pub(crate) struct Modulus;
 
 impl Kernel<2> for Modulus {
     #[inline(always)]
@@ -279,15 +282,16 @@ impl Kernel<2> for Modulus {
     fn pull<S: Simd>(
         simd: S,
         weight: S::f32s,
-        [q_re, q_im]: [S::f32s; 2],
-        [c_re, c_im]: [S::f32s; 2],
-    ) -> ([S::f32s; 2], [S::f32s; 2]) {
+        ([q_re, q_im], [c_re, c_im]): ([S::f32s; 2], [S::f32s; 2]),
+        (for_query, for_candidate): (&mut [S::f32s; 2], &mut [S::f32s; 2]),
+    ) {
         let (re, im) = (simd.sub_f32s(q_re, c_re), simd.sub_f32s(q_im, c_im));
         // The smallest normal number keeps a difference of zero from dividing zero by zero.
         let square = simd.mul_add_e_f32s(im, im, simd.splat_f32s(f32::MIN_POSITIVE));
         let scale = simd.div_f32s(weight, simd.sqrt_f32s(simd.mul_add_e_f32s(re, re, square)));
         let (re, im) = (simd.mul_f32s(scale, re), simd.mul_f32s(scale, im));
-        ([simd.neg_f32s(re), simd.neg_f32s(im)], [re, im])
+        *for_query = [simd.sub_f32s(for_query[0], re), simd.sub_f32s(for_query[1], im)];
+        *for_candidate = [simd.add_f32s(for_candidate[0], re), simd.add_f32s(for_candidate[1], im)];
     }
 }
 
@@ -423,6 +427,48 @@ fn sum_tile<S: Simd, K: Kernel<P>, const P: usize, const Q: usize, const C: usiz
         }
     }
     totals
+}
+
+/// The score of one query and one candidate.
+#[inline(always)]
+pub(crate) fn score_pair<S: Simd, K: Kernel<P>, const P: usize>(
+    simd: S,
+    query: &[f32],
+    candidate: &[f32],
+) -> f32 {
+    let rows = (Lanes::<S, P>::rows(query, query.len()), Lanes::rows(candidate, query.len()));
+    K::score(sum_tile::<S, K, P, 1, 1>(simd, &rows.0, &rows.1)[0][0])
+}
+
+/// Adds to the gradient of a query and overwrites that of its candidate.
+#[inline(always)]
+pub(crate) fn pull_pair<S: Simd, K: Kernel<P>, const P: usize>(
+    simd: S,
+    weight: f32,
+    (query, candidate): (&[f32], &[f32]),
+    (for_query, for_candidate): (&mut [f32], &mut [f32]),
+) {
+    let dim = query.len();
+    let weight = simd.splat_f32s(weight);
+    let zero = [simd.splat_f32s(0.0); P];
+    let [query] = Lanes::<S, P>::rows(query, dim);
+    let [candidate] = Lanes::<S, P>::rows(candidate, dim);
+    let [mut for_query] = LanesMut::<S, P>::rows(for_query, dim);
+    let [mut for_candidate] = LanesMut::<S, P>::rows(for_candidate, dim);
+    for at in 0..query.len() {
+        let (mut to_query, mut to_candidate) = (for_query.get(simd, at), zero);
+        let rows = (query.get(simd, at), candidate.get(simd, at));
+        K::pull(simd, weight, rows, (&mut to_query, &mut to_candidate));
+        for_query.set(at, to_query);
+        for_candidate.set(at, to_candidate);
+    }
+    if query.has_tail() {
+        let (mut to_query, mut to_candidate) = (for_query.tail(simd), zero);
+        let rows = (query.tail(simd), candidate.tail(simd));
+        K::pull(simd, weight, rows, (&mut to_query, &mut to_candidate));
+        for_query.set_tail(simd, to_query);
+        for_candidate.set_tail(simd, to_candidate);
+    }
 }
 
 fn backward_of<K: Kernel<P>, const P: usize>(
@@ -604,11 +650,8 @@ fn pull_lanes<S: Simd, K: Kernel<P>, const P: usize, const Q: usize, const C: us
 ) {
     for q in 0..Q {
         for c in 0..C {
-            let (to_query, to_candidate) = K::pull(simd, weights[q][c], query[q], candidate[c]);
-            for part in 0..P {
-                for_query[q][part] = simd.add_f32s(for_query[q][part], to_query[part]);
-                for_candidate[c][part] = simd.add_f32s(for_candidate[c][part], to_candidate[part]);
-            }
+            let gradients = (&mut for_query[q], &mut for_candidate[c]);
+            K::pull(simd, weights[q][c], (query[q], candidate[c]), gradients);
         }
     }
 }

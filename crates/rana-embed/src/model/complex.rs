@@ -5,7 +5,7 @@ use crate::side::Side;
 
 /// The query is `h · r` for a tail and `t · conj r` for a head: conjugating a product keeps its
 /// real part.
-pub(super) struct ComplEx;
+pub(crate) struct ComplEx;
 
 impl Model for ComplEx {
     #[inline(always)]

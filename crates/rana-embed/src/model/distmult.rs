@@ -4,7 +4,7 @@ use super::Model;
 use crate::side::Side;
 
 /// The query is the coordinate-wise product, for either side.
-pub(super) struct DistMult;
+pub(crate) struct DistMult;
 
 impl Model for DistMult {
     #[inline(always)]

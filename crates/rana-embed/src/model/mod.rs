@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 use crate::side::Side;
 use crate::similarity::Similarity;
 
-use complex::ComplEx;
-use distmult::DistMult;
-use rotate::RotatE;
-use simple::SimplE;
-use transe::TransE;
+pub(crate) use complex::ComplEx;
+pub(crate) use distmult::DistMult;
+pub(crate) use rotate::RotatE;
+pub(crate) use simple::SimplE;
+pub(crate) use transe::TransE;
 
 impl Side {
     /// Forwards for a tail, backwards for a head.
@@ -82,7 +82,7 @@ pub(crate) enum Layout {
 ///
 /// Rows are slices of equal coordinates without padding. The functions are inlined into loops
 /// compiled for the processor at hand, so they should be plain loops over slices.
-trait Model {
+pub(crate) trait Model {
     /// Writes the query for one side of a fact from the row at its other side.
     fn query(side: Side, anchor: &[f32], relation: &[f32], query: &mut [f32]);
 

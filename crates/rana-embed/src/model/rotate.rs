@@ -7,7 +7,7 @@ use crate::math::sin_cos;
 use crate::side::Side;
 
 /// The query is the anchor turned forwards for a tail, backwards for a head.
-pub(super) struct RotatE;
+pub(crate) struct RotatE;
 
 impl Model for RotatE {
     #[inline(always)]

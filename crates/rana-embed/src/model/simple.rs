@@ -7,7 +7,7 @@ use super::Model;
 use crate::side::Side;
 
 /// The query crosses the halves: what the anchor is as a head meets what the answer is as a tail.
-pub(super) struct SimplE;
+pub(crate) struct SimplE;
 
 impl Model for SimplE {
     #[inline(always)]

@@ -4,7 +4,7 @@ use super::Model;
 use crate::side::Side;
 
 /// The query is `h + r` for a tail and `t − r` for a head.
-pub(super) struct TransE;
+pub(crate) struct TransE;
 
 impl Model for TransE {
     #[inline(always)]

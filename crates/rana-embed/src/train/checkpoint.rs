@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::config::{ConfigError, EmbedConfig};
+use crate::huge_pages::zeros;
 use crate::parameters::Parameters;
 
 const MAGIC: &[u8; 8] = b"RANAEMB\n";
@@ -172,7 +173,7 @@ impl Checkpoint {
     /// The start of a training.
     pub(crate) fn start(config: EmbedConfig, fingerprint: u64, parameters: Parameters) -> Self {
         let width = parameters.relation_width();
-        let state = |rows: usize, width: usize| vec![0.0; rows * config.optimiser.state_width(width)];
+        let state = |rows: usize, width: usize| zeros(rows * config.optimiser.state_width(width));
         Self {
             entity_state: state(parameters.entity_count(), config.dim),
             relation_state: state(parameters.relations.len() / width, width),
@@ -287,7 +288,7 @@ impl Checkpoint {
         }
         let mut tables = Vec::with_capacity(lengths.len());
         for length in lengths {
-            let mut table = vec![0f32; length];
+            let mut table = zeros(length);
             file.read_exact(bytemuck::cast_slice_mut(&mut table)).map_err(io)?;
             tables.push(table);
         }

@@ -4,7 +4,7 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::Buffers;
-use super::rows::{AHEAD, Frozen, touch};
+use super::rows::{AHEAD, Frozen, fetch};
 use super::shard::{Plan, RowGradients, Shard, Slice};
 use super::table::Table;
 use crate::optimiser::Update;
@@ -88,11 +88,13 @@ fn update_part(
     let Part { first, values, state, heads } = part;
     let mut links: Vec<Link<'_>> = Vec::new();
     let mut touched = Vec::new();
+    let mut own = Vec::new();
     // Walking backwards and putting each link in front leaves the chains in forward order.
     for shard in gradients.iter().rev() {
-        for (at, &row) in shard.rows.iter().enumerate().rev() {
-            let row = (row as usize).wrapping_sub(first);
-            let Some(head) = heads.get_mut(row) else { continue };
+        for &at in rows_within(&shard.rows, first, heads.len(), &mut own).iter().rev() {
+            let at = at as usize;
+            let row = shard.rows[at] as usize - first;
+            let head = &mut heads[row];
             if *head == END {
                 touched.push(row);
             }
@@ -110,6 +112,19 @@ fn update_part(
         heads,
         update,
     });
+}
+
+/// The positions in `rows` of those among the `count` rows from `first` on.
+///
+/// Without a branch, which would be mispredicted for every second of the rows that are.
+fn rows_within<'b>(rows: &[u32], first: usize, count: usize, buffer: &'b mut Vec<u32>) -> &'b [u32] {
+    buffer.resize(buffer.len().max(rows.len()), 0);
+    let mut found = 0;
+    for (at, &row) in rows.iter().enumerate() {
+        buffer[found] = at as u32;
+        found += usize::from((row as usize).wrapping_sub(first) < count);
+    }
+    &buffer[..found]
 }
 
 /// Adds up the gradients of each touched row, updates the row, and clears its chain.
@@ -132,12 +147,10 @@ impl WithSimd for UpdateTouched<'_> {
         let Self { touched, links, width, state_width, values, state, heads, update } = self;
         let mut sum = vec![0.0; width];
         for (at, &row) in touched.iter().enumerate() {
-            if at.is_multiple_of(AHEAD) {
-                for &row in &touched[at..touched.len().min(at + AHEAD)] {
-                    touch(&values[row * width..(row + 1) * width]);
-                    touch(&state[row * state_width..(row + 1) * state_width]);
-                    touch(links[heads[row] as usize].gradient);
-                }
+            if let Some(&row) = touched.get(at + AHEAD) {
+                fetch(&values[row * width..(row + 1) * width]);
+                fetch(&state[row * state_width..(row + 1) * state_width]);
+                fetch(links[heads[row] as usize].gradient);
             }
             let mut link = links[heads[row] as usize];
             heads[row] = END;

@@ -10,6 +10,7 @@ mod shard;
 mod table;
 #[cfg(test)]
 mod tests;
+mod unshared;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -189,8 +190,8 @@ impl<'d> Trainer<'d> {
             if checkpoint.is_out_of_patience() {
                 return Ok(Outcome::Converged);
             }
-            let order = epoch_order(&config, checkpoint.position.epoch, data.facts().len());
             let (started, first) = (Instant::now(), checkpoint.position.fact);
+            let order = epoch_order(&config, checkpoint.position.epoch, data.facts().len());
             while checkpoint.position.fact < order.len() {
                 if hooks.stop.load(Ordering::Relaxed) {
                     return Ok(Outcome::Stopped);

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use rana_graph::Fact;
 
 use super::rows::Rows;
+use super::unshared::Unshared;
 use crate::config::EmbedConfig;
 use crate::negatives::{Sampler, anchor, answer};
 use crate::optimiser::Regulariser;
@@ -42,7 +43,8 @@ pub(crate) struct Slice<'o> {
     pub(crate) facts: &'o [u32],
 }
 
-/// Gradients of rows: `gradients` has one row for each of `rows`, in no order, with repetitions.
+/// Gradients of rows: `gradients` starts with one row for each of `rows`, in no order, with
+/// repetitions; what follows means nothing.
 #[derive(Default)]
 pub(crate) struct RowGradients {
     pub(crate) rows: Vec<u32>,
@@ -53,18 +55,32 @@ impl RowGradients {
     /// Marks an entry whose gradient is zero.
     pub(crate) const NONE: u32 = u32::MAX;
 
-    /// Makes room; all rows and the first `overwritten` gradients are going to be overwritten.
-    fn reset(&mut self, rows: usize, width: usize, overwritten: usize) {
-        self.rows.resize(rows, Self::NONE);
-        self.gradients.resize(rows * width, 0.0);
+    /// Makes room for these rows; the first `overwritten` gradients are going to be overwritten.
+    fn reset(&mut self, rows: &[u32], width: usize, overwritten: usize) {
+        self.rows.clear();
+        self.rows.extend_from_slice(rows);
+        resize(&mut self.gradients, rows.len() * width);
         self.gradients[overwritten * width..].fill(0.0);
+    }
+
+    /// Makes room for up to so many rows, of which none is there yet.
+    fn clear(&mut self, most: usize, width: usize) {
+        self.rows.clear();
+        resize(&mut self.gradients, most * width);
+    }
+
+    /// Appends a row and gives the place of its gradient, which has to be overwritten.
+    #[inline(always)]
+    pub(crate) fn next(&mut self, row: u32, width: usize) -> &mut [f32] {
+        let start = self.rows.len() * width;
+        self.rows.push(row);
+        &mut self.gradients[start..start + width]
     }
 }
 
 /// The gradients of a run of facts.
 #[derive(Default)]
 pub(crate) struct Shard {
-    /// Anchors, then answers, then negatives.
     pub(crate) entities: RowGradients,
     pub(crate) relations: RowGradients,
     pub(crate) loss: f64,
@@ -73,13 +89,16 @@ pub(crate) struct Shard {
 /// The buffers a shard is computed in: one set per thread, so that they stay in its cache.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    /// Rows of the entities, in the order of their gradients.
-    entity_rows: Vec<f32>,
-    relation_rows: Vec<f32>,
-    queries: Vec<f32>,
-    query_gradients: Vec<f32>,
+    /// Anchors, then answers, then negatives.
+    pub(crate) entities: Vec<u32>,
+    pub(crate) relations: Vec<u32>,
+    /// Rows of these entities.
+    pub(crate) entity_rows: Vec<f32>,
+    pub(crate) relation_rows: Vec<f32>,
+    pub(crate) queries: Vec<f32>,
+    pub(crate) query_gradients: Vec<f32>,
     /// Scores of the answers, then of the negatives.
-    scores: Vec<f32>,
+    pub(crate) scores: Vec<f32>,
     score_gradients: Vec<f32>,
 }
 
@@ -112,10 +131,55 @@ impl Shard {
         entities: &impl Rows,
         relations: &impl Rows,
     ) {
+        let side = scratch.list(plan, slice);
+        if plan.config.negatives.shared_by == 1 {
+            self.compute_unshared(plan, slice, side, scratch, entities, relations);
+        } else {
+            self.compute_shared(plan, slice, side, scratch, entities, relations);
+        }
+    }
+
+    fn compute_unshared(
+        &mut self,
+        plan: &Plan<'_>,
+        slice: Slice<'_>,
+        side: Side,
+        scratch: &mut Scratch,
+        entities: &impl Rows,
+        relations: &impl Rows,
+    ) {
+        let config = plan.config;
+        let (dim, width) = (config.dim, config.model.relation_width(config.dim));
+        let (facts, count) = (slice.facts.len(), config.negatives.count);
+        self.entities.clear(facts * (2 + count), dim);
+        self.relations.clear(facts, width);
+        resize(&mut scratch.entity_rows, (2 + count) * dim);
+        resize(&mut scratch.relation_rows, width);
+        resize(&mut scratch.queries, dim);
+        resize(&mut scratch.query_gradients, dim);
+        resize(&mut scratch.scores, 3 * count);
+        Unshared { plan, slice, side, scratch, entities, relations, shard: self }.compute();
+    }
+
+    /// In whole blocks of facts that share negatives, which are matrix products of a kind.
+    fn compute_shared(
+        &mut self,
+        plan: &Plan<'_>,
+        slice: Slice<'_>,
+        side: Side,
+        scratch: &mut Scratch,
+        entities: &impl Rows,
+        relations: &impl Rows,
+    ) {
         let config = plan.config;
         let (dim, width) = (config.dim, config.model.relation_width(config.dim));
         let (facts, negatives) = (slice.facts.len(), config.negatives.count);
-        let side = self.gather(plan, slice, scratch, entities, relations);
+        self.entities.reset(&scratch.entities, dim, facts);
+        self.relations.reset(&scratch.relations, width, facts);
+        resize(&mut scratch.entity_rows, scratch.entities.len() * dim);
+        entities.load_all(&scratch.entities, dim, &mut scratch.entity_rows);
+        resize(&mut scratch.relation_rows, facts * width);
+        relations.load_all(&scratch.relations, width, &mut scratch.relation_rows);
 
         let (anchors, others) = scratch.entity_rows.split_at(facts * dim);
         let (answers, candidates) = others.split_at(facts * dim);
@@ -131,7 +195,7 @@ impl Shard {
             let (queries, candidates) = (&scratch.queries[part.queries()], &candidates[part.candidates()]);
             similarity.scores(part.shape, queries, candidates, &mut false_scores[part.scores()]);
         }
-        let drawn = &self.entities.rows[2 * facts..];
+        let drawn = &scratch.entities[2 * facts..];
         let shared_by = config.negatives.shared_by;
         let of_chunks = slice.facts.chunks(shared_by).zip(drawn.chunks_exact(negatives));
         for ((chunk, drawn), scores) in of_chunks.zip(false_scores.chunks_mut(shared_by * negatives)) {
@@ -181,25 +245,31 @@ impl Shard {
             regulariser.add_gradients(width, layout, &scratch.relation_rows, for_relations);
         }
         if regulariser == Regulariser::None {
-            self.drop_satisfied(&scratch.score_gradients[..facts], negatives, config.negatives.shared_by);
+            self.drop_satisfied(&scratch.score_gradients[..facts]);
         }
     }
 
-    /// Draws negatives and copies all rows; gives the side the model is to be asked for.
-    fn gather(
-        &mut self,
-        plan: &Plan<'_>,
-        slice: Slice<'_>,
-        scratch: &mut Scratch,
-        entities: &impl Rows,
-        relations: &impl Rows,
-    ) -> Side {
+    /// Takes the rows of facts without any gradient out, which a margin loss leaves many of.
+    fn drop_satisfied(&mut self, true_gradients: &[f32]) {
+        let facts = true_gradients.len();
+        for (at, &gradient) in true_gradients.iter().enumerate() {
+            if gradient == 0.0 {
+                self.entities.rows[at] = RowGradients::NONE;
+                self.entities.rows[facts + at] = RowGradients::NONE;
+                self.relations.rows[at] = RowGradients::NONE;
+            }
+        }
+    }
+}
+
+impl Scratch {
+    /// Draws negatives and lists all rows; gives the side the model is to be asked for.
+    fn list(&mut self, plan: &Plan<'_>, slice: Slice<'_>) -> Side {
         let config = plan.config;
-        let (dim, width) = (config.dim, config.model.relation_width(config.dim));
         let (facts, negatives) = (slice.facts.len(), config.negatives.count);
         let chunks = facts.div_ceil(config.negatives.shared_by);
-        self.entities.reset(2 * facts + chunks * negatives, dim, facts);
-        self.relations.reset(facts, width, facts);
+        self.entities.resize(2 * facts + chunks * negatives, 0);
+        self.relations.resize(facts, 0);
         let mut side = slice.side;
         for (at, &fact) in slice.facts.iter().enumerate() {
             let fact = plan.facts[fact as usize];
@@ -209,38 +279,17 @@ impl Shard {
             };
             let (row, asked) = route(config.inverses, directed);
             side = asked;
-            self.relations.rows[at] = row as u32;
-            self.entities.rows[at] = anchor(fact, slice.side).0;
-            self.entities.rows[facts + at] = answer(fact, slice.side).0;
+            self.relations[at] = row as u32;
+            self.entities[at] = anchor(fact, slice.side).0;
+            self.entities[facts + at] = answer(fact, slice.side).0;
         }
         let place = 2 * slice.place as u64 + slice.side as u64;
         let mut rng = rng(config.seed, Purpose::Negatives, [slice.epoch.into(), place]);
-        let drawn = self.entities.rows[2 * facts..].chunks_exact_mut(negatives);
+        let drawn = self.entities[2 * facts..].chunks_exact_mut(negatives);
         for (chunk, drawn) in slice.facts.chunks(config.negatives.shared_by).zip(drawn) {
             plan.sampler.draw(&mut rng, slice.side, chunk, drawn);
         }
-        resize(&mut scratch.entity_rows, self.entities.rows.len() * dim);
-        entities.load_all(&self.entities.rows, dim, &mut scratch.entity_rows);
-        resize(&mut scratch.relation_rows, facts * width);
-        relations.load_all(&self.relations.rows, width, &mut scratch.relation_rows);
         side
-    }
-
-    /// Takes facts without any gradient out, which a margin loss leaves many of.
-    fn drop_satisfied(&mut self, true_gradients: &[f32], negatives: usize, shared_by: usize) {
-        let facts = true_gradients.len();
-        for (at, &gradient) in true_gradients.iter().enumerate() {
-            if gradient != 0.0 {
-                continue;
-            }
-            self.entities.rows[at] = RowGradients::NONE;
-            self.entities.rows[facts + at] = RowGradients::NONE;
-            self.relations.rows[at] = RowGradients::NONE;
-            if shared_by == 1 {
-                let own = 2 * facts + at * negatives;
-                self.entities.rows[own..own + negatives].fill(RowGradients::NONE);
-            }
-        }
     }
 }
 

@@ -1,0 +1,126 @@
+//! [`Unshared`]: facts that each have negatives of their own, one after the other.
+//!
+//! With so little work per fact, copies and passes over buffers would cost more than the
+//! arithmetic: rows are read where they lie, and nothing is written for a fact whose loss is zero.
+
+use std::marker::PhantomData;
+
+use pulp::{Arch, Simd, WithSimd};
+
+use super::rows::Rows;
+use super::shard::{Plan, Scratch, Shard, Slice};
+use crate::model::{ComplEx, DistMult, Model, ModelKind, Norm, RotatE, SimplE, TransE};
+use crate::optimiser::Regulariser;
+use crate::side::Side;
+use crate::similarity::{Dot, Kernel, L1, L2, Modulus, pull_pair, score_pair};
+
+/// Facts whose rows are fetched ahead of use.
+const AHEAD: usize = 4;
+
+/// Some facts, their rows and negatives being listed in the shard by then.
+pub(crate) struct Unshared<'a, E, R> {
+    pub(crate) plan: &'a Plan<'a>,
+    pub(crate) slice: Slice<'a>,
+    /// The side the model is to be asked for.
+    pub(crate) side: Side,
+    pub(crate) scratch: &'a mut Scratch,
+    pub(crate) entities: &'a E,
+    pub(crate) relations: &'a R,
+    pub(crate) shard: &'a mut Shard,
+}
+
+impl<E: Rows, R: Rows> Unshared<'_, E, R> {
+    /// Computes the loss of all facts and its gradients.
+    pub(crate) fn compute(self) {
+        let config = self.plan.config;
+        match (config.model, config.norm) {
+            (ModelKind::TransE, Norm::L1) => self.compute_as::<TransE, L1, 1>(),
+            (ModelKind::TransE, Norm::L2) => self.compute_as::<TransE, L2, 1>(),
+            (ModelKind::DistMult, _) => self.compute_as::<DistMult, Dot, 1>(),
+            (ModelKind::Complex, _) => self.compute_as::<ComplEx, Dot, 1>(),
+            (ModelKind::Simple, _) => self.compute_as::<SimplE, Dot, 1>(),
+            (ModelKind::RotatE, _) => self.compute_as::<RotatE, Modulus, 2>(),
+        }
+    }
+
+    fn compute_as<M: Model, K: Kernel<P>, const P: usize>(self) {
+        Arch::new().dispatch(Compute::<E, R, M, K, P> { work: self, kinds: PhantomData });
+    }
+}
+
+struct Compute<'a, E, R, M, K, const P: usize> {
+    work: Unshared<'a, E, R>,
+    kinds: PhantomData<(M, K)>,
+}
+
+impl<E: Rows, R: Rows, M: Model, K: Kernel<P>, const P: usize> WithSimd for Compute<'_, E, R, M, K, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Unshared { plan, slice, side, scratch, entities, relations, shard } = self.work;
+        let config = plan.config;
+        let (dim, width) = (config.dim, config.model.relation_width(config.dim));
+        let (facts, count) = (slice.facts.len(), config.negatives.count);
+        let is_penalised = config.regulariser != Regulariser::None;
+        let (anchors, others) = scratch.entities.split_at(facts);
+        let (answers, drawn) = others.split_at(facts);
+        let (anchor_buffer, others) = scratch.entity_rows.split_at_mut(dim);
+        let (answer_buffer, negative_buffer) = others.split_at_mut(dim);
+        let (query, query_gradient) = (&mut scratch.queries[..dim], &mut scratch.query_gradients[..dim]);
+        let (scores, others) = scratch.scores.split_at_mut(count);
+        let (score_gradients, terms) = others.split_at_mut(count);
+        let mut loss = 0.0;
+        for at in 0..facts {
+            if at + AHEAD < facts {
+                let ahead = at + AHEAD;
+                entities.fetch(anchors[ahead] as usize);
+                entities.fetch(answers[ahead] as usize);
+                for &negative in &drawn[ahead * count..(ahead + 1) * count] {
+                    entities.fetch(negative as usize);
+                }
+            }
+            let drawn = &drawn[at * count..(at + 1) * count];
+            let anchor = entities.row(anchors[at] as usize, anchor_buffer);
+            let relation = relations.row(scratch.relations[at] as usize, &mut scratch.relation_rows[..width]);
+            let answer = entities.row(answers[at] as usize, answer_buffer);
+            M::query(side, anchor, relation, query);
+            let score = score_pair::<S, K, P>(simd, query, answer);
+            let buffers = negative_buffer.chunks_exact_mut(dim);
+            for ((&negative, score), buffer) in drawn.iter().zip(scores.iter_mut()).zip(buffers) {
+                let negative = entities.row(negative as usize, buffer);
+                *score = score_pair::<S, K, P>(simd, query, negative);
+            }
+            plan.sampler.mask(slice.side, &slice.facts[at..=at], drawn, scores);
+            let (fact_loss, gradient) = config.loss.of_fact(score, scores, score_gradients, terms);
+            loss += f64::from(fact_loss);
+            // The gradient at a true fact is zero only if it is at all its negatives.
+            if gradient == 0.0 && !is_penalised {
+                continue;
+            }
+            query_gradient.fill(0.0);
+            let for_answer = shard.entities.next(answers[at], dim);
+            let weight = K::weight(score, gradient);
+            pull_pair::<S, K, P>(simd, weight, (query, answer), (query_gradient, for_answer));
+            config.regulariser.add_gradient(config.model.entity_layout(), answer, for_answer);
+            let of_negatives = scores.iter().zip(score_gradients.iter());
+            let buffers = negative_buffer.chunks_exact_mut(dim);
+            for ((&negative, (&score, &gradient)), buffer) in drawn.iter().zip(of_negatives).zip(buffers) {
+                if gradient != 0.0 {
+                    let for_negative = shard.entities.next(negative, dim);
+                    let negative = entities.row(negative as usize, buffer);
+                    let weight = K::weight(score, gradient);
+                    pull_pair::<S, K, P>(simd, weight, (query, negative), (query_gradient, for_negative));
+                }
+            }
+            let for_anchor = shard.entities.next(anchors[at], dim);
+            let for_relation = shard.relations.next(scratch.relations[at], width);
+            M::backward(side, anchor, relation, query_gradient, for_anchor, for_relation);
+            config.regulariser.add_gradient(config.model.entity_layout(), anchor, for_anchor);
+            if let Some(layout) = config.model.relation_layout() {
+                config.regulariser.add_gradient(layout, relation, for_relation);
+            }
+        }
+        shard.loss = loss;
+    }
+}

@@ -15,8 +15,10 @@ pub enum Updates {
     /// order and applied once: the same seed gives the same bits with any number of threads.
     #[default]
     Deterministic,
-    /// Threads update rows while others read them, through relaxed atomics: no waiting between
-    /// batches, but no two runs are alike.
+    /// Threads update rows where they lie, gradient by gradient, without waiting for each other: in
+    /// every epoch entities are dealt out to buckets, and threads work on pairs of buckets that have
+    /// no entity in common. Negatives come from the bucket of the true answer, and a relation is the
+    /// mean of what the threads made of it.
     LockFree,
 }
 
@@ -70,7 +72,7 @@ pub struct EmbedConfig {
     pub final_learning_rate: f32,
     /// Passes over the facts.
     pub epochs: u32,
-    /// Facts per update (deterministic) or between two looks at the clock (lock-free).
+    /// Facts per update, if updates are deterministic.
     pub batch: usize,
     /// What true facts are contrasted with.
     pub negatives: Negatives,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{ConfigError, at_least_one};
 use crate::side::Side;
+use crate::train::Among;
 
 /// Where negatives come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -70,6 +71,9 @@ impl Negatives {
     }
 }
 
+/// How often an entity is drawn from a pool before the pool is taken to have none that is allowed.
+const TRIES: usize = 64;
+
 /// Draws negatives for the facts of one training.
 pub(crate) struct Sampler<'d> {
     config: Negatives,
@@ -98,12 +102,19 @@ impl<'d> Sampler<'d> {
     /// Draws the negatives that the facts at `chunk` share, in ascending order.
     ///
     /// The order brings rows that lie close together into the cache together.
-    pub(crate) fn draw(&self, rng: &mut ChaCha8Rng, side: Side, chunk: &[u32], negatives: &mut [u32]) {
+    pub(crate) fn draw(
+        &self,
+        rng: &mut ChaCha8Rng,
+        side: Side,
+        chunk: &[u32],
+        among: Option<Among<'_>>,
+        negatives: &mut [u32],
+    ) {
         if self.config.pool == Pool::All {
-            negatives.fill_with(|| self.draw_any(rng));
+            negatives.fill_with(|| self.draw_any(rng, among));
         } else {
             for (negative, &fact) in negatives.iter_mut().zip(chunk.iter().cycle()) {
-                *negative = self.draw_for(rng, side, self.facts[fact as usize]);
+                *negative = self.draw_for(rng, side, among, self.facts[fact as usize]);
             }
         }
         if negatives.len() > 1 {
@@ -111,11 +122,15 @@ impl<'d> Sampler<'d> {
         }
     }
 
-    fn draw_any(&self, rng: &mut ChaCha8Rng) -> u32 {
-        rng.random_range(0..self.graph.entity_count() as u32)
+    fn draw_any(&self, rng: &mut ChaCha8Rng, among: Option<Among<'_>>) -> u32 {
+        match among {
+            None => rng.random_range(0..self.graph.entity_count() as u32),
+            Some(Among { members, .. }) => members[rng.random_range(0..members.len() as u32) as usize],
+        }
     }
 
-    fn draw_for(&self, rng: &mut ChaCha8Rng, side: Side, fact: Fact) -> u32 {
+    /// Draws from the pool of a fact; from all that are allowed if the pool has none of them.
+    fn draw_for(&self, rng: &mut ChaCha8Rng, side: Side, among: Option<Among<'_>>, fact: Fact) -> u32 {
         let pool = match self.config.pool {
             Pool::All => &[],
             Pool::Types => match self.graph.types(answer(fact, side)) {
@@ -127,7 +142,15 @@ impl<'d> Sampler<'d> {
                 .as_ref()
                 .map_or(&[][..], |ranges| ranges[side as usize].get(fact.relation.number())),
         };
-        if pool.is_empty() { self.draw_any(rng) } else { pool[rng.random_range(0..pool.len())].0 }
+        let is_allowed = |entity: u32| {
+            among.is_none_or(|Among { bucket_of, bucket, .. }| bucket_of[entity as usize] == bucket)
+        };
+        let tries = if pool.is_empty() { 0 } else { TRIES };
+        let mut drawn = (0..tries).map(|_| pool[rng.random_range(0..pool.len())].0);
+        match drawn.find(|&entity| is_allowed(entity)) {
+            Some(entity) => entity,
+            None => self.draw_any(rng, among),
+        }
     }
 
     /// Sets the scores of known facts to minus infinity, if negatives are filtered.
@@ -269,7 +292,7 @@ mod tests {
             let sampler = Sampler::new(config, &graph, facts, 3);
             let chunk: Vec<u32> = (0..facts.len() as u32).step_by(3).collect();
             let mut negatives = vec![0; count];
-            sampler.draw(&mut rng(seed, Purpose::Negatives, [0, 0]), side, &chunk, &mut negatives);
+            sampler.draw(&mut rng(seed, Purpose::Negatives, [0, 0]), side, &chunk, None, &mut negatives);
             prop_assert!(negatives.is_sorted());
             for &negative in &negatives {
                 let allowed = chunk.iter().any(|&at| {

@@ -12,7 +12,7 @@ use rana_embed::{
     Updates, Validation,
 };
 use rana_graph::format::Source;
-use rana_graph::{EntityId, Fact, Graph, ImportOptions, RelationId, import};
+use rana_graph::{Duplicates, EntityId, Fact, Graph, GraphBuilder, ImportOptions, RelationId, import};
 
 fn umls() -> Graph {
     let bytes = include_bytes!("../../rana/data/umls.tsv.zst");
@@ -81,6 +81,59 @@ fn the_same_seed_gives_the_same_bits_with_any_number_of_threads() {
         assert_eq!(one, in_pool(2, || train(config.clone(), &graph)), "{model}");
         assert_eq!(one, in_pool(5, || train(config.clone(), &graph)), "{model}");
         assert_ne!(one, train(EmbedConfig { seed: 8, ..config }, &graph), "{model}");
+    }
+}
+
+/// Large enough that lock-free training deals its entities out to several buckets.
+fn rings() -> Graph {
+    let mut builder = GraphBuilder::new(Duplicates::Remove);
+    for head in 0..6000u32 {
+        for relation in 0..10u32 {
+            let tail = (head + 1 + 37 * relation) % 6000;
+            builder.add_named(&head.to_string(), &relation.to_string(), &tail.to_string());
+        }
+    }
+    builder.finish()
+}
+
+#[test]
+fn lock_free_training_depends_on_no_thread_either_and_goes_on_from_any_round() {
+    let graph = rings();
+    let data = TrainingData::new(&graph);
+    let one = Negatives { count: 2, shared_by: 1, ..Negatives::default() };
+    let ranged = Negatives { pool: Pool::Range, ..small(ModelKind::TransE).negatives };
+    for (model, optimiser, negatives) in [
+        (ModelKind::TransE, Optimiser::Sgd, one),
+        (ModelKind::Simple, Optimiser::Adagrad, ranged),
+        (ModelKind::RotatE, Optimiser::adam(), Negatives { filtered: false, ..ranged }),
+    ] {
+        let inverses = model == ModelKind::Simple;
+        let config = EmbedConfig {
+            optimiser,
+            negatives,
+            inverses,
+            updates: Updates::LockFree,
+            epochs: 2,
+            learning_rate: 0.01,
+            ..small(model)
+        };
+        let one = in_pool(1, || train(config.clone(), &graph));
+        assert_eq!(one, in_pool(2, || train(config.clone(), &graph)), "{model}");
+        assert_eq!(one, in_pool(5, || train(config.clone(), &graph)), "{model}");
+        let mut trainer = Trainer::new(config, &data).unwrap();
+        let mut stops = 0;
+        let stop = AtomicBool::new(false);
+        let parameters = loop {
+            let mut observer = StopAfter { reports: 1, flag: &stop };
+            stop.store(false, Ordering::Relaxed);
+            match trainer.run(Hooks { validate: None, observer: &mut observer, stop: &stop }).unwrap() {
+                Outcome::Stopped => stops += 1,
+                _ => break trainer.into_parameters(),
+            }
+            trainer = Trainer::resume(trainer.checkpoint().clone(), &data).unwrap();
+        };
+        assert!(stops >= 7, "{stops} interruptions in two epochs of four rounds");
+        assert_eq!(parameters, one, "{model}");
     }
 }
 

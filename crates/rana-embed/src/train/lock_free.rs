@@ -1,80 +1,229 @@
-//! Updates without waiting: every thread reads and writes the tables as it goes.
+//! Updates without waiting: every thread changes the rows it is lent as it goes.
 
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::Buffers;
-use super::rows::{Rows, Shared};
-use super::shard::{Plan, RowGradients, Scratch, Shard, Slice};
+use super::buckets::{Dealing, Job};
+use super::lease::{Lease, Leases};
+use super::rows::{Rows, fetch};
+use super::shard::{Among, Plan, RowGradients};
+use super::slices;
 use super::table::Table;
 use crate::optimiser::Update;
+use crate::side::Side;
+use crate::vectors::route;
 
-/// Computes and applies the gradients of each slice, threads not waiting for each other.
+/// What a round did.
+pub(crate) struct Round {
+    /// Where in the order the next one begins.
+    pub(crate) end: usize,
+    pub(crate) queries: usize,
+    /// The sum of the losses.
+    pub(crate) loss: f64,
+}
+
+/// Does the jobs of the round that begins at `place` of the order.
 ///
-/// An update that another thread makes to the same row at the same time may be lost, which
-/// stochastic descent survives. Gives the sum of the losses.
+/// Entity rows are updated where they lie, gradient by gradient. Relations are few and wanted by
+/// all: each job changes copies, and afterwards a relation is the mean of its copies, weighted by
+/// how often each was updated. Since a job depends on no other job of its round, the result does
+/// not depend on the number of threads.
 pub(crate) fn step(
     plan: &Plan<'_>,
-    slices: &[Slice<'_>],
+    dealing: &Dealing,
+    epoch: u32,
+    place: usize,
     buffers: &Buffers,
-    tables: [Table<'_>; 2],
+    [entities, relations]: [Table<'_>; 2],
     updates: [Update; 2],
-) -> f64 {
-    let tables = tables.map(SharedTable::new);
-    let one = |shard: &mut Shard, scratch: &mut Scratch, slice: Slice<'_>| {
-        shard.compute(plan, slice, scratch, &tables[0].values, &tables[1].values);
-        let gradients = [&shard.entities, &shard.relations];
-        for ((table, gradients), update) in tables.iter().zip(gradients).zip(updates) {
-            Arch::new().dispatch(UpdateShared { table, gradients, update });
-        }
-        shard.loss
+) -> Round {
+    let (jobs, end) = dealing.round_at(place);
+    let leases = Leases::new(entities, &dealing.bucket_of);
+    let work = |job: &Job| {
+        let mut copies = Copies::of_job(plan, dealing, job, &relations);
+        let mut lease = leases.lend(job.buckets);
+        let (queries, loss) = do_job(plan, dealing, epoch, job, buffers, &mut lease, &mut copies, updates);
+        (copies, queries, loss)
     };
-    let losses: Vec<f64> = slices
-        .par_iter()
-        .map(|&slice| buffers.spare.with(|shard| buffers.scratch.with(|scratch| one(shard, scratch, slice))))
-        .collect();
-    losses.iter().sum()
+    let done: Vec<(Copies, usize, f64)> = jobs.par_iter().map(work).collect();
+    let (queries, loss) =
+        done.iter().fold((0, 0.0), |sum, (_, queries, loss)| (sum.0 + queries, sum.1 + loss));
+    merge(relations, done.iter().map(|(copies, ..)| copies));
+    Round { end, queries, loss }
 }
 
-struct SharedTable<'t> {
-    values: Shared<'t>,
-    state: Shared<'t>,
-    width: usize,
-    state_width: usize,
-}
-
-impl<'t> SharedTable<'t> {
-    fn new(table: Table<'t>) -> Self {
-        let Table { width, state_width, values, state, .. } = table;
-        let (values, state) = (Shared::new(values, width), Shared::new(state, state_width));
-        Self { values, state, width, state_width }
-    }
+#[expect(clippy::too_many_arguments, reason = "what a job reads, and what it writes")]
+fn do_job(
+    plan: &Plan<'_>,
+    dealing: &Dealing,
+    epoch: u32,
+    job: &Job,
+    buffers: &Buffers,
+    lease: &mut Lease<'_>,
+    copies: &mut Copies,
+    [entity_update, relation_update]: [Update; 2],
+) -> (usize, f64) {
+    let (mut queries, mut loss) = (0, 0.0);
+    buffers.spare.with(|(shard, scratch)| {
+        for (cell, [head, tail]) in job.cells.iter().zip([job.buckets, [job.buckets[1], job.buckets[0]]]) {
+            for mut slice in slices(plan, epoch, cell.start, &dealing.order[cell.clone()]) {
+                let bucket = if slice.side == Side::Tail { tail } else { head };
+                let members = dealing.members(bucket);
+                slice.among = Some(Among { members, bucket_of: &dealing.bucket_of, bucket });
+                shard.compute(plan, slice, scratch, lease, copies);
+                Arch::new().dispatch(UpdateLent { lease, gradients: &shard.entities, update: entity_update });
+                copies.update(&shard.relations, relation_update);
+                queries += slice.facts.len();
+                loss += shard.loss;
+            }
+        }
+    });
+    (queries, loss)
 }
 
 /// Applies gradients one after the other, each to its row as it is by then.
-struct UpdateShared<'a> {
-    table: &'a SharedTable<'a>,
+struct UpdateLent<'a, 'l> {
+    lease: &'a mut Lease<'l>,
     gradients: &'a RowGradients,
     update: Update,
 }
 
-impl WithSimd for UpdateShared<'_> {
+impl WithSimd for UpdateLent<'_, '_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Self { table, gradients, update } = self;
-        let (mut row, mut state) = (vec![0.0; table.width], vec![0.0; table.state_width]);
-        for (&at, gradient) in gradients.rows.iter().zip(gradients.gradients.chunks_exact(table.width)) {
-            if at == RowGradients::NONE {
+        let Self { lease, gradients, update } = self;
+        for (at, gradient) in gradients.iter(lease.width()) {
+            let (row, state) = lease.row_mut(at);
+            update.apply(row, state, gradient);
+        }
+    }
+}
+
+/// The copies of relation rows that one job changes.
+struct Copies {
+    width: usize,
+    state_width: usize,
+    /// Which rows are copied, in the order of the copies.
+    rows: Vec<u32>,
+    /// Where the copy of a row is.
+    copy_of: Vec<u32>,
+    values: Vec<f32>,
+    state: Vec<f32>,
+    /// How often each copy was updated.
+    counts: Vec<u32>,
+}
+
+impl Copies {
+    const NONE: u32 = u32::MAX;
+
+    /// Copies the rows that the facts of a job ask with.
+    fn of_job(plan: &Plan<'_>, dealing: &Dealing, job: &Job, table: &Table<'_>) -> Self {
+        let (width, state_width) = (table.width, table.state_width);
+        let mut copies = Self {
+            width,
+            state_width,
+            rows: Vec::new(),
+            copy_of: vec![Self::NONE; table.values.len().checked_div(width).unwrap_or(0)],
+            values: Vec::new(),
+            state: Vec::new(),
+            counts: Vec::new(),
+        };
+        for &fact in job.cells.iter().flat_map(|cell| &dealing.order[cell.clone()]) {
+            let relation = plan.facts[fact as usize].relation;
+            for directed in [relation, relation.inverse()] {
+                let (row, _) = route(plan.config.inverses, directed);
+                if copies.copy_of[row] == Self::NONE {
+                    copies.copy_of[row] = copies.rows.len() as u32;
+                    copies.rows.push(row as u32);
+                    copies.values.extend_from_slice(&table.values[row * width..(row + 1) * width]);
+                    let state = row * state_width..(row + 1) * state_width;
+                    copies.state.extend_from_slice(&table.state[state]);
+                }
+            }
+        }
+        copies.counts = vec![0; copies.rows.len()];
+        copies
+    }
+
+    fn update(&mut self, gradients: &RowGradients, update: Update) {
+        Arch::new().dispatch(UpdateCopies { copies: self, gradients, update });
+    }
+}
+
+impl Rows for Copies {
+    #[inline(always)]
+    fn load(&self, row: usize, to: &mut [f32]) {
+        to.copy_from_slice(self.row(row));
+    }
+
+    #[inline(always)]
+    fn row(&self, row: usize) -> &[f32] {
+        let copy = self.copy_of[row] as usize;
+        &self.values[copy * self.width..(copy + 1) * self.width]
+    }
+
+    #[inline(always)]
+    fn fetch(&self, row: usize) {
+        fetch(self.row(row));
+    }
+}
+
+struct UpdateCopies<'a> {
+    copies: &'a mut Copies,
+    gradients: &'a RowGradients,
+    update: Update,
+}
+
+impl WithSimd for UpdateCopies<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { copies, gradients, update } = self;
+        for (at, gradient) in gradients.iter(copies.width) {
+            let copy = copies.copy_of[at] as usize;
+            let row = &mut copies.values[copy * copies.width..(copy + 1) * copies.width];
+            let state = &mut copies.state[copy * copies.state_width..(copy + 1) * copies.state_width];
+            update.apply(row, state, gradient);
+            copies.counts[copy] += 1;
+        }
+    }
+}
+
+/// Makes each row the mean of its copies, weighted by how often each was updated.
+fn merge<'c>(table: Table<'_>, all: impl Iterator<Item = &'c Copies> + Clone) {
+    let Table { width, state_width, values, state, .. } = table;
+    let mut totals = vec![0u32; values.len().checked_div(width).unwrap_or(0)];
+    for copies in all.clone() {
+        for (&row, count) in copies.rows.iter().zip(&copies.counts) {
+            totals[row as usize] += count;
+        }
+    }
+    let mut is_first = vec![true; totals.len()];
+    for copies in all {
+        for (copy, (&row, &count)) in copies.rows.iter().zip(&copies.counts).enumerate() {
+            let row = row as usize;
+            if count == 0 {
                 continue;
             }
-            let at = at as usize;
-            table.values.load(at, &mut row);
-            table.state.load(at, &mut state);
-            update.apply(&mut row, &mut state, gradient);
-            table.values.store(at, &row);
-            table.state.store(at, &state);
+            let share = count as f32 / totals[row] as f32;
+            let is_first = std::mem::replace(&mut is_first[row], false);
+            let add = |to: &mut [f32], from: &[f32]| {
+                for (to, from) in to.iter_mut().zip(from) {
+                    *to = if is_first { share * from } else { *to + share * from };
+                }
+            };
+            add(
+                &mut values[row * width..(row + 1) * width],
+                &copies.values[copy * width..(copy + 1) * width],
+            );
+            add(
+                &mut state[row * state_width..(row + 1) * state_width],
+                &copies.state[copy * state_width..(copy + 1) * state_width],
+            );
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Training: batches, epochs, validation, stopping and going on.
 
+mod buckets;
 mod checkpoint;
 mod data;
 mod deterministic;
+mod lease;
 mod lock_free;
 mod observer;
 mod rows;
@@ -30,11 +32,12 @@ pub use checkpoint::{Best, Checkpoint, CheckpointError, Position};
 pub use data::TrainingData;
 pub use observer::{EpochReport, Observer};
 
+pub(crate) use shard::Among;
+
+use buckets::Dealing;
+use lock_free::Round;
 use shard::{Plan, Scratch, Shard, Slice, Spares};
 use table::Table;
-
-/// Batches that lock-free threads go through before they meet: few meetings, prompt stops.
-const BATCHES_PER_MEETING: usize = 64;
 
 /// Why a training cannot start or go on.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -183,6 +186,7 @@ impl<'d> Trainer<'d> {
         let plan = Plan {
             config: &config,
             facts: data.facts(),
+            entities: data.graph().entity_count(),
             sampler: Sampler::new(config.negatives, data.graph(), data.facts(), data.relation_count()),
         };
         let mut engine = Engine::new(&plan, checkpoint);
@@ -191,8 +195,8 @@ impl<'d> Trainer<'d> {
                 return Ok(Outcome::Converged);
             }
             let (started, first) = (Instant::now(), checkpoint.position.fact);
-            let order = epoch_order(&config, checkpoint.position.epoch, data.facts().len());
-            while checkpoint.position.fact < order.len() {
+            let order = EpochOrder::new(&plan, checkpoint.position.epoch);
+            while checkpoint.position.fact < data.facts().len() {
                 if hooks.stop.load(Ordering::Relaxed) {
                     return Ok(Outcome::Stopped);
                 }
@@ -202,7 +206,7 @@ impl<'d> Trainer<'d> {
                 }
                 hooks.observer.advanced(facts, loss);
             }
-            let facts_per_second = (order.len() - first) as f64 / started.elapsed().as_secs_f64();
+            let facts_per_second = (data.facts().len() - first) as f64 / started.elapsed().as_secs_f64();
             let loss = checkpoint.end_epoch();
             let (validation, is_best) = validate(&config, checkpoint, &mut hooks)?;
             let epoch = checkpoint.position.epoch;
@@ -230,11 +234,26 @@ fn validate(
     }
 }
 
-/// The order in which an epoch walks the facts.
-fn epoch_order(config: &EmbedConfig, epoch: u32, facts: usize) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..facts as u32).collect();
-    order.shuffle(&mut rng(config.seed, Purpose::Order, [epoch.into(), 0]));
-    order
+/// In which order an epoch walks the facts.
+enum EpochOrder {
+    /// At random.
+    Shuffled(Vec<u32>),
+    /// By buckets of entities, so that threads do not meet.
+    Dealt(Dealing),
+}
+
+impl EpochOrder {
+    fn new(plan: &Plan<'_>, epoch: u32) -> Self {
+        let Plan { config, facts, .. } = *plan;
+        match config.updates {
+            Updates::Deterministic => {
+                let mut order: Vec<u32> = (0..facts.len() as u32).collect();
+                order.shuffle(&mut rng(config.seed, Purpose::Order, [epoch.into(), 0]));
+                Self::Shuffled(order)
+            }
+            Updates::LockFree => Self::Dealt(Dealing::new(config, epoch, facts, plan.entities)),
+        }
+    }
 }
 
 /// What is kept from batch to batch only to save allocations.
@@ -242,8 +261,8 @@ struct Buffers {
     scratch: Spares<Scratch>,
     /// The gradients of a batch (deterministic).
     shards: Vec<Shard>,
-    /// Gradients not in use at the moment (lock-free).
-    spare: Spares<Shard>,
+    /// What is not in use at the moment (lock-free).
+    spare: Spares<(Shard, Scratch)>,
 }
 
 /// The buffers of a run.
@@ -267,19 +286,11 @@ impl Engine {
         }
     }
 
-    /// Trains on the next batch, or the next few if threads do not wait for each other; gives how
-    /// many facts that were and their mean loss.
-    fn advance(&mut self, plan: &Plan<'_>, checkpoint: &mut Checkpoint, order: &[u32]) -> (usize, f64) {
+    /// Trains on the next batch or round; gives how many facts that were and their mean loss.
+    fn advance(&mut self, plan: &Plan<'_>, checkpoint: &mut Checkpoint, order: &EpochOrder) -> (usize, f64) {
         let config = plan.config;
         let Position { epoch, fact: first, .. } = checkpoint.position;
-        let batches = match config.updates {
-            Updates::Deterministic => 1,
-            Updates::LockFree => BATCHES_PER_MEETING,
-        };
-        let end = order.len().min(first + batches * config.batch);
-        let slices = slices(plan, epoch, first, &order[first..end]);
-
-        let done = (f64::from(epoch) + first as f64 / order.len() as f64) / f64::from(config.epochs);
+        let done = (f64::from(epoch) + first as f64 / plan.facts.len() as f64) / f64::from(config.epochs);
         let share = 1.0 - (1.0 - config.final_learning_rate) * done as f32;
         let rate = config.learning_rate * share;
         let update = |max_norm| Update { optimiser: config.optimiser, rate, max_norm };
@@ -303,11 +314,17 @@ impl Engine {
                 heads: &mut self.relation_heads,
             },
         ];
-        let loss = match config.updates {
-            Updates::Deterministic => deterministic::step(plan, &slices, &mut self.buffers, tables, updates),
-            Updates::LockFree => lock_free::step(plan, &slices, &self.buffers, tables, updates),
+        let Round { end, queries, loss } = match order {
+            EpochOrder::Shuffled(order) => {
+                let end = order.len().min(first + config.batch);
+                let slices = slices(plan, epoch, first, &order[first..end]);
+                let loss = deterministic::step(plan, &slices, &mut self.buffers, tables, updates);
+                Round { end, queries: slices.iter().map(|slice| slice.facts.len()).sum(), loss }
+            }
+            EpochOrder::Dealt(dealing) => {
+                lock_free::step(plan, dealing, epoch, first, &self.buffers, tables, updates)
+            }
         };
-        let queries: usize = slices.iter().map(|slice| slice.facts.len()).sum();
         checkpoint.position.fact = end;
         checkpoint.position.queries += queries as u64;
         checkpoint.position.loss += loss;
@@ -327,7 +344,13 @@ fn slices<'o>(plan: &Plan<'_>, epoch: u32, first: usize, facts: &'o [u32]) -> Ve
                 Sides::Alternating if (piece + epoch as usize).is_multiple_of(2) => &[Side::Tail],
                 Sides::Alternating => &[Side::Head],
             };
-            sides.iter().map(move |&side| Slice { epoch, place: first + piece * size, side, facts })
+            sides.iter().map(move |&side| Slice {
+                epoch,
+                place: first + piece * size,
+                side,
+                facts,
+                among: None,
+            })
         })
         .collect()
 }

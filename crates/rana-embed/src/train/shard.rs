@@ -21,6 +21,7 @@ const SHARD_FACTS: usize = 64;
 pub(crate) struct Plan<'d> {
     pub(crate) config: &'d EmbedConfig,
     pub(crate) facts: &'d [Fact],
+    pub(crate) entities: usize,
     pub(crate) sampler: Sampler<'d>,
 }
 
@@ -41,6 +42,16 @@ pub(crate) struct Slice<'o> {
     pub(crate) side: Side,
     /// Positions of facts.
     pub(crate) facts: &'o [u32],
+    /// Which entities negatives may be, if not all.
+    pub(crate) among: Option<Among<'o>>,
+}
+
+/// The entities of one bucket.
+#[derive(Clone, Copy)]
+pub(crate) struct Among<'o> {
+    pub(crate) members: &'o [u32],
+    pub(crate) bucket_of: &'o [u8],
+    pub(crate) bucket: u8,
 }
 
 /// Gradients of rows: `gradients` starts with one row for each of `rows`, in no order, with
@@ -61,6 +72,14 @@ impl RowGradients {
         self.rows.extend_from_slice(rows);
         resize(&mut self.gradients, rows.len() * width);
         self.gradients[overwritten * width..].fill(0.0);
+    }
+
+    /// The rows that have a gradient, and what it is.
+    #[inline(always)]
+    pub(crate) fn iter(&self, width: usize) -> impl Iterator<Item = (usize, &[f32])> {
+        let gradients = self.gradients.chunks_exact(width);
+        let all = self.rows.iter().zip(gradients);
+        all.filter(|(row, _)| **row != Self::NONE).map(|(row, gradient)| (*row as usize, gradient))
     }
 
     /// Makes room for up to so many rows, of which none is there yet.
@@ -153,8 +172,6 @@ impl Shard {
         let (facts, count) = (slice.facts.len(), config.negatives.count);
         self.entities.clear(facts * (2 + count), dim);
         self.relations.clear(facts, width);
-        resize(&mut scratch.entity_rows, (2 + count) * dim);
-        resize(&mut scratch.relation_rows, width);
         resize(&mut scratch.queries, dim);
         resize(&mut scratch.query_gradients, dim);
         resize(&mut scratch.scores, 3 * count);
@@ -287,7 +304,7 @@ impl Scratch {
         let mut rng = rng(config.seed, Purpose::Negatives, [slice.epoch.into(), place]);
         let drawn = self.entities[2 * facts..].chunks_exact_mut(negatives);
         for (chunk, drawn) in slice.facts.chunks(config.negatives.shared_by).zip(drawn) {
-            plan.sampler.draw(&mut rng, slice.side, chunk, drawn);
+            plan.sampler.draw(&mut rng, slice.side, chunk, slice.among, drawn);
         }
         side
     }

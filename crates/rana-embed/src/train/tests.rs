@@ -182,13 +182,13 @@ fn check(config: &EmbedConfig, side: Side) {
     let facts = graph.facts();
     let parameters = Parameters::random(config, ENTITIES as usize, 2);
     let sampler = Sampler::new(config.negatives, &graph, facts, 2);
-    let plan = Plan { config, facts, sampler };
+    let plan = Plan { config, facts, entities: ENTITIES as usize, sampler };
     let order: Vec<u32> = (0..facts.len() as u32).collect();
     let width = parameters.relation_width();
     let mut shard = Shard::default();
     shard.compute(
         &plan,
-        Slice { epoch: 0, place: 0, side, facts: &order },
+        Slice { epoch: 0, place: 0, side, facts: &order, among: None },
         &mut Scratch::default(),
         &Frozen { values: &parameters.entities, width: config.dim },
         &Frozen { values: &parameters.relations, width },
@@ -241,7 +241,7 @@ fn drawn_again(plan: &Plan<'_>, side: Side, order: &[u32], chunks: usize) -> Vec
     for (chunk, drawn) in
         order.chunks(plan.config.negatives.shared_by).zip(drawn.chunks_exact_mut(plan.config.negatives.count))
     {
-        plan.sampler.draw(&mut rng, side, chunk, drawn);
+        plan.sampler.draw(&mut rng, side, chunk, None, drawn);
     }
     drawn
 }

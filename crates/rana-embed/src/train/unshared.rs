@@ -65,8 +65,6 @@ impl<E: Rows, R: Rows, M: Model, K: Kernel<P>, const P: usize> WithSimd for Comp
         let is_penalised = config.regulariser != Regulariser::None;
         let (anchors, others) = scratch.entities.split_at(facts);
         let (answers, drawn) = others.split_at(facts);
-        let (anchor_buffer, others) = scratch.entity_rows.split_at_mut(dim);
-        let (answer_buffer, negative_buffer) = others.split_at_mut(dim);
         let (query, query_gradient) = (&mut scratch.queries[..dim], &mut scratch.query_gradients[..dim]);
         let (scores, others) = scratch.scores.split_at_mut(count);
         let (score_gradients, terms) = others.split_at_mut(count);
@@ -81,14 +79,13 @@ impl<E: Rows, R: Rows, M: Model, K: Kernel<P>, const P: usize> WithSimd for Comp
                 }
             }
             let drawn = &drawn[at * count..(at + 1) * count];
-            let anchor = entities.row(anchors[at] as usize, anchor_buffer);
-            let relation = relations.row(scratch.relations[at] as usize, &mut scratch.relation_rows[..width]);
-            let answer = entities.row(answers[at] as usize, answer_buffer);
+            let anchor = entities.row(anchors[at] as usize);
+            let relation = relations.row(scratch.relations[at] as usize);
+            let answer = entities.row(answers[at] as usize);
             M::query(side, anchor, relation, query);
             let score = score_pair::<S, K, P>(simd, query, answer);
-            let buffers = negative_buffer.chunks_exact_mut(dim);
-            for ((&negative, score), buffer) in drawn.iter().zip(scores.iter_mut()).zip(buffers) {
-                let negative = entities.row(negative as usize, buffer);
+            for (&negative, score) in drawn.iter().zip(scores.iter_mut()) {
+                let negative = entities.row(negative as usize);
                 *score = score_pair::<S, K, P>(simd, query, negative);
             }
             plan.sampler.mask(slice.side, &slice.facts[at..=at], drawn, scores);
@@ -104,11 +101,10 @@ impl<E: Rows, R: Rows, M: Model, K: Kernel<P>, const P: usize> WithSimd for Comp
             pull_pair::<S, K, P>(simd, weight, (query, answer), (query_gradient, for_answer));
             config.regulariser.add_gradient(config.model.entity_layout(), answer, for_answer);
             let of_negatives = scores.iter().zip(score_gradients.iter());
-            let buffers = negative_buffer.chunks_exact_mut(dim);
-            for ((&negative, (&score, &gradient)), buffer) in drawn.iter().zip(of_negatives).zip(buffers) {
+            for (&negative, (&score, &gradient)) in drawn.iter().zip(of_negatives) {
                 if gradient != 0.0 {
                     let for_negative = shard.entities.next(negative, dim);
-                    let negative = entities.row(negative as usize, buffer);
+                    let negative = entities.row(negative as usize);
                     let weight = K::weight(score, gradient);
                     pull_pair::<S, K, P>(simd, weight, (query, negative), (query_gradient, for_negative));
                 }

@@ -48,7 +48,8 @@ pub(super) struct SettingsArgs {
     /// Give every relation a second row for its inverse.
     #[arg(long)]
     inverses: bool,
-    /// How threads share the rows: deterministic (the same seed gives the same bits) or lock-free.
+    /// How threads share the rows: deterministic (batch by batch) or lock-free (in place, faster where
+    /// facts have few negatives). The same seed gives the same bits with both.
     #[arg(long, value_name = "MODE")]
     updates: Option<Updates>,
     /// The same seed gives the same vectors.

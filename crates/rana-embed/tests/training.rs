@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rana_embed::link_prediction::{KnownAnswers, LinkPrediction, LinkPredictionSettings};
 use rana_embed::{
     Checkpoint, CheckpointError, ConfigError, EmbedConfig, EpochReport, Hooks, Loss, ModelKind, Negatives,
     Observer, Optimiser, Outcome, Parameters, Pool, Regulariser, Sides, TrainError, Trainer, TrainingData,
@@ -311,6 +312,40 @@ fn every_model_learns_umls_in_both_update_modes() {
             assert!(random < 0.1 && learnt > 0.4, "{model} {updates}: MRR {random} to {learnt}");
         }
     }
+}
+
+#[test]
+fn link_prediction_of_vectors_agrees_with_ranks_counted_one_by_one() {
+    let graph = umls();
+    let known: HashSet<Fact> = graph.facts().iter().copied().collect();
+    let answers = KnownAnswers::of_graph(&graph);
+    let facts: Vec<Fact> = graph.facts().iter().copied().step_by(97).collect();
+    for &model in ModelKind::ALL {
+        for inverses in [false, true] {
+            // Few distinct values, so that many scores are equal.
+            let config = EmbedConfig { model, inverses, dim: 4, init: Some(1.4), ..EmbedConfig::default() };
+            let mut parameters = Parameters::random(&config, graph.entity_count(), graph.relation_count());
+            for value in parameters.entities.iter_mut().chain(&mut parameters.relations) {
+                *value = value.round();
+            }
+            for size in [1, 7, 4096] {
+                let settings = LinkPredictionSettings {
+                    queries_per_block: size,
+                    candidates_per_block: size,
+                    ..LinkPredictionSettings::default()
+                };
+                let evaluation = LinkPrediction::new(settings).unwrap();
+                let report = evaluation.evaluate(&parameters.vectors(), &facts, &answers, &()).unwrap();
+                let expected = mrr(&parameters, &facts, &known);
+                assert!((report.both.mrr - expected).abs() < 1e-12, "{model}: {report:?} for {expected}");
+                assert!(report.both.ties > 0, "{model}");
+            }
+        }
+    }
+    let vectors = Parameters::random(&EmbedConfig::default(), graph.entity_count(), 3);
+    let evaluation = LinkPrediction::new(LinkPredictionSettings::default()).unwrap();
+    let error = evaluation.evaluate(&vectors.vectors(), &facts, &answers, &()).unwrap_err().to_string();
+    assert!(error.contains("is not among the 3 relations of the model"), "{error}");
 }
 
 #[test]

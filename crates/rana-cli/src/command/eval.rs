@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -7,7 +8,8 @@ use rana::embed::link_prediction::{
     KnownAnswers, LinkPrediction, LinkPredictionSettings, LinkReport, Metrics, TieRule,
 };
 use rana::embed::{EmbeddingMetadata, EmbeddingSet, ModelKind, Norm};
-use rana::eval::{FewShotEvaluation, FewShotReport, MeanTranslation};
+use rana::eval::{Baseline, BaselineKind, FewShotEvaluation, FewShotReport, MeanTranslation};
+use rana::fewshot::FewShotModel;
 use rana::graph::{Graph, HeldOut, RelationId, Split, Store};
 use serde::Serialize;
 
@@ -18,9 +20,10 @@ use crate::terminal::{BOLD, DIM, Terminal, table, thousands};
 /// Evaluate the vectors of a graph.
 ///
 /// On held-out facts: both ends of every fact are ranked among all entities, other known answers
-/// left out. On few-shot tasks: without any training, the relation is the mean of t − h over the
-/// first K facts of the task (the official support), and the tails of the others are ranked among
-/// the task's candidates, known tails left out.
+/// left out. On few-shot tasks: the first K facts of a task are its support, and the tails of the
+/// others are ranked among the task's candidates, known tails left out; by the mean translation
+/// (the relation is the mean of t − h over the support, nothing is learned) and, to compare, by
+/// baselines that see no vectors at all.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -156,7 +159,7 @@ struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
-    fn run(&self, on: &[On]) -> Result<(Vec<FactsReport>, Vec<FewShotReport>), CliError> {
+    fn run(&self, on: &[On]) -> Result<(Vec<FactsReport>, Vec<TasksReport>), CliError> {
         let (mut facts, mut tasks) = (Vec::new(), Vec::new());
         for on in on {
             match on {
@@ -186,9 +189,8 @@ impl Evaluation<'_> {
         Ok(FactsReport { on: part, facts: facts.len(), report })
     }
 
-    fn tasks(&self, split: Split) -> Result<FewShotReport, CliError> {
-        let tasks = &self.store.tasks;
-        if tasks.of(split).next().is_none() {
+    fn tasks(&self, split: Split) -> Result<TasksReport, CliError> {
+        if self.store.tasks.of(split).next().is_none() {
             return Err(CliError::NoTasks { store: self.args.store.display().to_string(), split });
         }
         let metadata = &self.set.metadata;
@@ -197,8 +199,17 @@ impl Evaluation<'_> {
             _ => Norm::L2,
         };
         let model = MeanTranslation::new(&self.set.entities, self.args.norm.unwrap_or(own));
+        let mut methods = vec![(MEAN_TRANSLATION, self.few_shot(&model, split)?)];
+        for &kind in BaselineKind::ALL {
+            let baseline = Baseline::new(kind, &self.store.graph);
+            methods.push((kind.name(), self.few_shot(&baseline, split)?));
+        }
+        Ok(TasksReport { split, shots: self.args.shots, methods: methods.into_iter().collect() })
+    }
+
+    fn few_shot(&self, model: &dyn FewShotModel, split: Split) -> Result<FewShotReport, CliError> {
         let evaluation = FewShotEvaluation { shots: self.args.shots, tie_rule: self.args.ties };
-        Ok(evaluation.evaluate(&model, tasks, split, &self.terminal.progress())?)
+        Ok(evaluation.evaluate(model, &self.store.tasks, split, &self.terminal.progress())?)
     }
 }
 
@@ -211,6 +222,17 @@ struct FactsReport {
     report: LinkReport,
 }
 
+/// How well the tasks of a split were completed, by method.
+#[derive(Serialize)]
+struct TasksReport {
+    split: Split,
+    shots: usize,
+    methods: BTreeMap<&'static str, FewShotReport>,
+}
+
+/// The method that looks at the vectors.
+const MEAN_TRANSLATION: &str = "mean-translation";
+
 #[derive(Serialize)]
 struct Card<'a> {
     vectors: String,
@@ -218,8 +240,7 @@ struct Card<'a> {
     dim: usize,
     tie_rule: TieRule,
     link_prediction: Vec<FactsReport>,
-    /// The training-free probe.
-    few_shot: Vec<FewShotReport>,
+    few_shot: Vec<TasksReport>,
     seconds: f64,
     #[serde(skip)]
     graph: &'a Graph,
@@ -249,16 +270,18 @@ impl Card<'_> {
                 writeln!(out, "{}", metrics_table("relation, both sides", rows))?;
             }
         }
-        for report in &self.few_shot {
+        for TasksReport { split, shots, methods } in &self.few_shot {
             writeln!(
                 out,
-                "\n{BOLD}few-shot tasks{BOLD:#}, {}, {} shots, no training: R = mean of t − h over the official support",
-                report.split, report.shots
+                "\n{BOLD}few-shot tasks{BOLD:#}, {split}, {shots} shots, official support; nothing is learned"
             )?;
-            print_few_shot(report, out)?;
-            if self.per_relation {
+            let rows = methods.iter().map(|(name, report)| row((*name).to_owned(), &report.micro));
+            writeln!(out, "{}", metrics_table("over queries", rows))?;
+            let rows = methods.iter().map(|(name, report)| macro_row((*name).to_owned(), report));
+            writeln!(out, "{}", metrics_table("over tasks", rows))?;
+            if let (true, Some(report)) = (self.per_relation, methods.get(MEAN_TRANSLATION)) {
                 let rows = report.tasks.iter().map(|task| row(self.name(task.relation), &task.metrics));
-                writeln!(out, "{}", metrics_table("task", rows))?;
+                writeln!(out, "{}", metrics_table("task, mean-translation", rows))?;
             }
         }
         writeln!(out, "{DIM}{:.1} s{DIM:#}", self.seconds)
@@ -271,13 +294,15 @@ impl Card<'_> {
 
 /// The averages of a few-shot evaluation.
 pub(crate) fn print_few_shot(report: &FewShotReport, out: &mut dyn Write) -> io::Result<()> {
-    let mean = report.macro_average;
-    let [mrr, hits1, hits5, hits10] =
-        [mean.mrr, mean.hits_at_1, mean.hits_at_5, mean.hits_at_10].map(decimals);
-    let (number, none) = (mean.tasks.to_string(), String::new);
-    let tasks = ["tasks".to_owned(), number, mrr, hits1, none(), hits5, hits10, none()];
-    let rows = [row("queries".to_owned(), &report.micro), tasks];
+    let rows = [row("queries".to_owned(), &report.micro), macro_row("tasks".to_owned(), report)];
     writeln!(out, "{}", metrics_table("mean over", rows))
+}
+
+fn macro_row(title: String, report: &FewShotReport) -> [String; 8] {
+    let mean = report.macro_average;
+    let values = [mean.mrr, mean.hits_at_1, mean.hits_at_5, mean.hits_at_10];
+    let [mrr, hits1, hits5, hits10] = values.map(decimals);
+    [title, mean.tasks.to_string(), mrr, hits1, String::new(), hits5, hits10, String::new()]
 }
 
 fn metrics_table(title: &str, rows: impl IntoIterator<Item = [String; 8]>) -> String {

@@ -1,0 +1,184 @@
+//! Training-free baselines: what a look at the support and at the graph gives away.
+//!
+//! They have no parameters and see nothing but the support, the background facts and the degrees,
+//! so whatever a model reaches should be read beside them.
+
+use std::collections::HashMap;
+
+use rana_fewshot::{AdaptedRelation, FewShotModel};
+use rana_graph::{EntityId, Graph, Pair, RelationId};
+use serde::Serialize;
+
+/// What tails are ranked by; where there are several criteria, each decides the ties of those before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BaselineKind {
+    /// How many background facts the tail takes part in.
+    Popularity,
+    /// How often the tail is a tail of the support.
+    Copy,
+    /// How many background facts join head and tail, in either direction.
+    Adjacency,
+    /// One-hop rules: how many pairs of the support are joined by a background relation that also
+    /// joins head and tail, at best; then copy, adjacency and popularity.
+    Rules,
+}
+
+rana_graph::named!(BaselineKind, "baseline", {
+    Popularity => "popularity",
+    Copy => "copy",
+    Adjacency => "adjacency",
+    Rules => "rules",
+});
+
+/// A training-free baseline on a graph.
+#[derive(Clone, Debug)]
+pub struct Baseline<'g> {
+    kind: BaselineKind,
+    graph: &'g Graph,
+    popularity: Vec<u16>,
+}
+
+/// Scores are whole numbers below 2²⁴, which an `f32` holds exactly: twelve bits of popularity under
+/// three counts of four bits.
+const POPULARITY_CLASSES: usize = 1 << 12;
+const COUNT: u32 = 1 << 4;
+
+impl<'g> Baseline<'g> {
+    /// The baseline on the background facts of a graph.
+    #[must_use]
+    pub fn new(kind: BaselineKind, graph: &'g Graph) -> Self {
+        Self { kind, graph, popularity: popularity_classes(graph) }
+    }
+}
+
+/// For each entity how many lower degrees there are; with very many degrees, neighbouring ones share.
+fn popularity_classes(graph: &Graph) -> Vec<u16> {
+    let degrees: Vec<usize> = graph.entities().map(|entity| graph.degree(entity)).collect();
+    let mut distinct = degrees.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let shared_by = distinct.len().div_ceil(POPULARITY_CLASSES).max(1);
+    let class = |degree: &usize| (distinct.partition_point(|other| other < degree) / shared_by) as u16;
+    degrees.iter().map(class).collect()
+}
+
+impl FewShotModel for Baseline<'_> {
+    fn adapt(&self, support: &[Pair]) -> Box<dyn AdaptedRelation + '_> {
+        let mut copies: HashMap<EntityId, u32> = HashMap::new();
+        let mut rules: HashMap<RelationId, u32> = HashMap::new();
+        for pair in support {
+            *copies.entry(pair.tail).or_default() += 1;
+            let mut joining: Vec<RelationId> = self
+                .graph
+                .neighbours(pair.head)
+                .iter()
+                .filter(|edge| edge.entity == pair.tail)
+                .map(|edge| edge.relation)
+                .collect();
+            joining.sort_unstable();
+            joining.dedup();
+            for relation in joining {
+                *rules.entry(relation).or_default() += 1;
+            }
+        }
+        Box::new(Adapted { baseline: self, copies, rules })
+    }
+}
+
+/// What the support says of a relation.
+struct Adapted<'b> {
+    baseline: &'b Baseline<'b>,
+    /// How often each entity is a tail of the support.
+    copies: HashMap<EntityId, u32>,
+    /// How many pairs of the support each background relation joins.
+    rules: HashMap<RelationId, u32>,
+}
+
+/// How a head is joined to another entity.
+#[derive(Clone, Copy, Default)]
+struct Joined {
+    facts: u32,
+    /// The best rule among these facts.
+    rule: u32,
+}
+
+impl Adapted<'_> {
+    /// The entities that a head shares a background fact with.
+    fn joined(&self, head: EntityId) -> HashMap<EntityId, Joined> {
+        let mut joined: HashMap<EntityId, Joined> = HashMap::new();
+        for edge in self.baseline.graph.neighbours(head) {
+            let joined = joined.entry(edge.entity).or_default();
+            joined.facts += 1;
+            joined.rule = joined.rule.max(self.rules.get(&edge.relation).copied().unwrap_or(0));
+        }
+        joined
+    }
+}
+
+impl AdaptedRelation for Adapted<'_> {
+    fn scores(&self, heads: &[EntityId], candidates: &[EntityId], out: &mut [f32]) {
+        let digit = |count: u32| count.min(COUNT - 1);
+        for (&head, out) in heads.iter().zip(out.chunks_exact_mut(candidates.len())) {
+            let joined = self.joined(head);
+            for (candidate, out) in candidates.iter().zip(out) {
+                let Joined { facts, rule } = joined.get(candidate).copied().unwrap_or_default();
+                let copies = self.copies.get(candidate).copied().unwrap_or(0);
+                let popularity = u32::from(self.baseline.popularity[candidate.index()]);
+                let score = match self.baseline.kind {
+                    BaselineKind::Popularity => popularity,
+                    BaselineKind::Copy => copies,
+                    BaselineKind::Adjacency => facts,
+                    BaselineKind::Rules => {
+                        let counts = (digit(rule) * COUNT + digit(copies)) * COUNT + digit(facts);
+                        counts * POPULARITY_CLASSES as u32 + popularity
+                    }
+                };
+                *out = score as f32;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rana_graph::{Duplicates, GraphBuilder};
+
+    #[test]
+    fn each_looks_at_what_it_says() {
+        let mut builder = GraphBuilder::new(Duplicates::Remove);
+        for (head, relation, tail) in [
+            ("anna", "works_at", "acme"),
+            ("bert", "works_at", "bolt"),
+            ("carl", "works_at", "core"),
+            ("carl", "lives_in", "cork"),
+            ("cork", "home_of", "carl"),
+            ("dora", "likes", "carl"),
+        ] {
+            builder.add_named(head, relation, tail);
+        }
+        let graph = builder.finish();
+        let id = |name: &str| graph.entity(name).unwrap();
+        let pair = |head, tail| Pair { head: id(head), tail: id(tail) };
+        // The unseen relation is where people work.
+        let support = [pair("anna", "acme"), pair("bert", "bolt"), pair("dora", "acme")];
+        let candidates = ["acme", "bolt", "core", "cork", "dora"];
+        let ids: Vec<EntityId> = candidates.iter().map(|name| id(name)).collect();
+        let scores = |kind: BaselineKind| {
+            let baseline = Baseline::new(kind, &graph);
+            let mut scores = [0.0; 5];
+            baseline.adapt(&support).scores(&[id("carl")], &ids, &mut scores);
+            scores
+        };
+        assert_eq!(scores(BaselineKind::Copy), [2.0, 1.0, 0.0, 0.0, 0.0]);
+        assert_eq!(scores(BaselineKind::Adjacency), [0.0, 0.0, 1.0, 2.0, 1.0]);
+        // Degrees are 1, 1, 1, 2 and 1.
+        assert_eq!(scores(BaselineKind::Popularity), [0.0, 0.0, 0.0, 1.0, 0.0]);
+        let rules = scores(BaselineKind::Rules);
+        let mut order: Vec<usize> = (0..5).collect();
+        order.sort_by(|&a, &b| rules[b].total_cmp(&rules[a]));
+        let order: Vec<&str> = order.into_iter().map(|at| candidates[at]).collect();
+        assert_eq!(order, ["core", "acme", "bolt", "cork", "dora"]);
+    }
+}

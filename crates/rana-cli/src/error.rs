@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rana::embed::link_prediction::LinkPredictionError;
 use rana::embed::{CheckpointError, TableError, TrainError};
+use rana::eval::FewShotError;
 use rana::fewshot::{EpisodeError, SplitError};
 use rana::graph::format::{ExportError, FormatError};
 use rana::graph::synth::SynthError;
@@ -25,6 +26,8 @@ pub(crate) enum CliError {
     Split(#[from] SplitError),
     #[error(transparent)]
     Episode(#[from] EpisodeError),
+    #[error(transparent)]
+    FewShot(#[from] FewShotError),
     #[error(
         "{store}: there is no {split} task. Make tasks with `rana split {store}`, or choose another --split"
     )]
@@ -82,7 +85,9 @@ impl CliError {
                     | SplitError::NoNames
                     | SplitError::NamedTwice { .. }
             ),
-            Self::Episode(error) => matches!(error, EpisodeError::NoShots | EpisodeError::NoQueries),
+            Self::Episode(error) | Self::FewShot(FewShotError::Episode(error)) => {
+                matches!(error, EpisodeError::NoShots | EpisodeError::NoQueries)
+            }
             Self::Synth(error) => matches!(error, SynthError::Config { .. } | SynthError::Preset { .. }),
             _ => false,
         };

@@ -23,6 +23,7 @@ use crate::model::{ModelKind, Norm};
 use crate::parameters::Parameters;
 use crate::table::Table;
 use crate::table_error::TableError;
+use crate::train::Checkpoint;
 use crate::vectors::Vectors;
 
 /// The version of the layout this program writes, and the only one it reads.
@@ -60,6 +61,8 @@ pub struct EmbeddingMetadata {
     pub training: Option<EmbedConfig>,
     /// Which facts they were trained on, such as `background`, or which files they came from.
     pub origin: String,
+    /// How many facts of each dev and test task they were trained on, if any.
+    pub support_shots: Option<usize>,
     /// The [fingerprint](Graph::fingerprint) of the graph they belong to.
     #[serde(with = "rana_graph::hex")]
     pub graph: u64,
@@ -89,12 +92,14 @@ impl RelationRows {
         }
     }
 
-    /// What so many rows are for the background relations of a graph, if they are right.
+    /// What so many rows are for the relations of a graph, those of tasks included or not, if they
+    /// are right. Where two readings are possible, the one with fewer relations.
     #[must_use]
     pub fn of(graph: &Graph, rows: usize) -> Option<Self> {
-        [Self::Forward, Self::Directed]
+        [graph.relation_count(), graph.named_relation_count()]
             .into_iter()
-            .find(|kind| rows == graph.relation_count() * kind.per_relation())
+            .flat_map(|count| [Self::Forward, Self::Directed].map(|kind| (count, kind)))
+            .find_map(|(count, kind)| (rows == count * kind.per_relation()).then_some(kind))
     }
 
     /// The background relations in the order of their rows.
@@ -112,7 +117,7 @@ impl RelationRows {
 
     /// Checks that two tables have the rows that a graph needs: one or two for each background
     /// relation, and for the relations of tasks all or none.
-    fn check(self, graph: &Graph, entities: &Table, relations: &Table) -> Result<(), TableError> {
+    pub(crate) fn check(self, graph: &Graph, entities: &Table, relations: &Table) -> Result<(), TableError> {
         check_entities(graph, entities, ENTITIES)?;
         let counts = [graph.relation_count(), graph.named_relation_count()];
         if counts.iter().any(|count| relations.rows() == count * self.per_relation()) {
@@ -161,7 +166,8 @@ impl EmbeddingSet {
         Ok(Self { entities, relations, metadata })
     }
 
-    /// The vectors that a training made of a graph's facts, which `origin` names.
+    /// The vectors that a training made of a graph's facts; `metadata` says which and how well, and is
+    /// completed with all that the training knows.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -169,8 +175,7 @@ impl EmbeddingSet {
         graph: &Graph,
         config: EmbedConfig,
         parameters: Parameters,
-        origin: String,
-        metrics: BTreeMap<String, f64>,
+        metadata: EmbeddingMetadata,
     ) -> Result<Self, TableError> {
         let Parameters { model, norm, dim, inverses, .. } = parameters;
         let table = |values: Vec<f32>, dim: usize| {
@@ -180,7 +185,7 @@ impl EmbeddingSet {
         let relations = table(parameters.relations, model.relation_width(dim))?;
         let relation_rows = if inverses { RelationRows::Directed } else { RelationRows::Forward };
         let training = Some(config);
-        let metadata = EmbeddingMetadata { model, norm, training, origin, graph: 0, relation_rows, metrics };
+        let metadata = EmbeddingMetadata { model, norm, training, relation_rows, ..metadata };
         Self::new(graph, entities, relations, metadata)
     }
 
@@ -195,6 +200,15 @@ impl EmbeddingSet {
             entities: self.entities.values(),
             relations: self.relations.values(),
         }
+    }
+
+    /// Checks that vectors may be written to `path`, before the work of making them.
+    ///
+    /// # Errors
+    /// If the directory holds something else.
+    pub fn check_target(path: impl AsRef<Path>) -> Result<(), TableError> {
+        let path = path.as_ref();
+        if path.exists() { refuse_foreign_directory(path) } else { Ok(()) }
     }
 
     /// Opens the vectors at `path`, memory-mapped, verifies their checksums, and checks that they
@@ -406,7 +420,9 @@ fn refuse_foreign_directory(path: &Path) -> Result<(), TableError> {
         return Ok(());
     }
     for name in names_in(path).map_err(TableError::io(path, "list the directory"))? {
-        if name != LOCK && !is_ours(&name) && !name.starts_with(EmbeddingSet::CHECKPOINT) {
+        let is_checkpoint =
+            || name == EmbeddingSet::CHECKPOINT && Checkpoint::is_checkpoint(&path.join(&name));
+        if name != LOCK && !is_ours(&name) && !is_checkpoint() {
             return Err(TableError::Occupied { path: path.to_owned() });
         }
     }

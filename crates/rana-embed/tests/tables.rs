@@ -248,7 +248,7 @@ fn row_counts_are_checked_against_the_graph_and_norms_reported() {
     for format in TableFormat::ALL {
         let files = files(dir.path(), format);
         for (relations, rows) in [(2, RelationRows::Forward), (4, RelationRows::Directed)] {
-            export_vectors(&files, &graph, &table(3, 2), &table(relations, 2)).unwrap();
+            export_vectors(&files, &graph, &table(3, 2), &table(relations, 2), rows).unwrap();
             let imported = import_vectors(&files, &graph).unwrap();
             assert_eq!((&imported.entities, &imported.relations), (&table(3, 2), &table(relations, 2)));
             assert_eq!(imported.relation_rows, rows);
@@ -261,7 +261,8 @@ fn row_counts_are_checked_against_the_graph_and_norms_reported() {
         let error = import_vectors(&files, &graph).unwrap_err().to_string();
         assert!(error.contains("7 rows where the graph has 3 entities"), "{error}");
     }
-    let error = export_vectors(&files(dir.path(), TableFormat::Npy), &graph, &table(3, 2), &table(5, 2));
+    let files = files(dir.path(), TableFormat::Npy);
+    let error = export_vectors(&files, &graph, &table(3, 2), &table(5, 2), RelationRows::Forward);
     assert!(matches!(error, Err(TableError::Rows { found: 5, .. })));
 }
 
@@ -280,7 +281,7 @@ fn relation_rows_of_a_release_come_in_its_order() {
     fs::write(&files.relations, released).unwrap();
     let imported = import_vectors(&files, &graph).unwrap();
     assert_eq!(imported.relations.values(), [0.0, 1.0, 2.0, 3.0], "in the order of directed ids");
-    export_vectors(&files, &graph, &imported.entities, &imported.relations).unwrap();
+    export_vectors(&files, &graph, &imported.entities, &imported.relations, imported.relation_rows).unwrap();
     assert_eq!(fs::read_to_string(&files.relations).unwrap(), released);
 }
 
@@ -437,7 +438,7 @@ fn nell_one_vectors_go_out_in_released_order_and_come_back() {
     let dir = tempfile::tempdir().unwrap();
     for format in TableFormat::ALL {
         let files = files(dir.path(), format);
-        export_vectors(&files, &graph, &entities, &relations).unwrap();
+        export_vectors(&files, &graph, &entities, &relations, RelationRows::Directed).unwrap();
         let back = import_vectors(&files, &graph).unwrap();
         assert_eq!((&back.entities, &back.relations), (&entities, &relations));
         // Row 1 of `relation2ids` is the inverse of a relation that comes later.

@@ -40,7 +40,7 @@ pub struct Baseline<'g> {
 }
 
 /// Scores are whole numbers below 2²⁴, which an `f32` holds exactly: twelve bits of popularity under
-/// three counts of four bits.
+/// three counts of four bits, which stop at 15.
 const POPULARITY_CLASSES: usize = 1 << 12;
 const COUNT: u32 = 1 << 4;
 

@@ -2,7 +2,7 @@
 
 use rana_embed::link_prediction::{Rank, TieRule};
 use rana_fewshot::{AdaptedRelation, Episode, EpisodeError, FewShotModel, first_k};
-use rana_graph::{EntityId, Pair, Progress, Split, Task, TaskSet, Unit};
+use rana_graph::{EntityId, Graph, Pair, Progress, Split, Task, TaskSet, Unit};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -25,6 +25,33 @@ impl Default for FewShotEvaluation {
     }
 }
 
+/// Why tasks cannot be evaluated.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum FewShotError {
+    /// A task gives no episode.
+    #[error(transparent)]
+    Episode(#[from] EpisodeError),
+    /// A task has nothing to rank its tails among.
+    #[error(
+        "the task `{relation}` has no candidates, so every answer would be right. Give it some, or leave it out"
+    )]
+    NoCandidates {
+        /// The relation.
+        relation: String,
+    },
+    /// A score is not a number.
+    #[error(
+        "a tail of the task `{relation}` at `{head}` is scored with NaN, which has no rank. The vectors have diverged: \
+         train again with a smaller learning rate"
+    )]
+    NotANumber {
+        /// The relation.
+        relation: String,
+        /// The head.
+        head: String,
+    },
+}
+
 /// Where the true tail of a query stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct QueryRank {
@@ -43,49 +70,69 @@ impl FewShotEvaluation {
     /// Evaluates a model on all tasks of a split.
     ///
     /// # Errors
-    /// If a task has no fact left for a query.
+    /// If a task has no fact left for a query or no candidates, or a score is NaN.
     pub fn evaluate(
         &self,
         model: &dyn FewShotModel,
+        graph: &Graph,
         tasks: &TaskSet,
         split: Split,
         progress: &dyn Progress,
-    ) -> Result<FewShotReport, EpisodeError> {
+    ) -> Result<FewShotReport, FewShotError> {
         let episodes = tasks
             .of(split)
             .map(|task| Ok((task, first_k(&task, self.shots)?)))
             .collect::<Result<Vec<_>, EpisodeError>>()?;
         let queries = episodes.iter().map(|(_, episode)| episode.query.len() as u64).sum();
         progress.begin("ranking", Some(queries), Unit::Facts);
-        let ranked: Vec<_> = episodes
+        let ranked: Result<Vec<_>, FewShotError> = episodes
             .iter()
             .map(|(task, episode)| {
-                let ranks = self.ranks(model, tasks, task, episode);
+                let relation = graph.relation_name(task.relation).to_owned();
+                let ranks = match self.ranks(model, tasks, task, episode) {
+                    _ if task.candidates.is_empty() => return Err(FewShotError::NoCandidates { relation }),
+                    Ok(ranks) => ranks,
+                    Err(NotANumber(head)) => {
+                        let head = graph.entity_name(head).to_owned();
+                        return Err(FewShotError::NotANumber { relation, head });
+                    }
+                };
                 progress.advance(ranks.len() as u64);
-                (task.relation, task.candidates.len(), ranks)
+                Ok((relation, task.candidates.len(), ranks))
             })
             .collect();
         progress.end();
+        let ranked = ranked?;
         Ok(FewShotReport::new(split, self.shots, self.tie_rule, &ranked))
     }
 
     /// Ranks the tails of an episode's queries, in their order.
-    #[must_use]
+    ///
+    /// # Errors
+    /// If a score is NaN.
     pub fn ranks(
         &self,
         model: &dyn FewShotModel,
         tasks: &TaskSet,
         task: &Task<'_>,
         episode: &Episode,
-    ) -> Vec<QueryRank> {
+    ) -> Result<Vec<QueryRank>, NotANumber> {
         let relation = model.adapt(&episode.support);
         let mut candidates = task.candidates.to_vec();
         candidates.sort_unstable();
         candidates.dedup();
-        let blocks = episode.query.par_chunks(QUERIES_PER_BLOCK);
-        blocks.flat_map_iter(|queries| rank_block(&*relation, tasks, task, queries, &candidates)).collect()
+        let blocks: Vec<_> = episode
+            .query
+            .par_chunks(QUERIES_PER_BLOCK)
+            .map(|queries| rank_block(&*relation, tasks, task, queries, &candidates))
+            .collect();
+        Ok(blocks.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
     }
 }
+
+/// A tail at this head is scored with NaN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotANumber(pub EntityId);
 
 /// Ranks some queries of a task among its candidates, which are in the order of their ids.
 fn rank_block(
@@ -94,7 +141,7 @@ fn rank_block(
     task: &Task<'_>,
     queries: &[Pair],
     candidates: &[EntityId],
-) -> Vec<QueryRank> {
+) -> Result<Vec<QueryRank>, NotANumber> {
     let heads: Vec<EntityId> = queries.iter().map(|query| query.head).collect();
     let right: Vec<f32> = queries
         .iter()
@@ -111,11 +158,14 @@ fn rank_block(
         scores.resize(queries.len() * candidates.len(), 0.0);
         relation.scores(&heads, candidates, &mut scores);
         for (at, (query, row)) in queries.iter().zip(scores.chunks_exact(candidates.len())).enumerate() {
+            if right[at].is_nan() || row.iter().any(|score| score.is_nan()) {
+                return Err(NotANumber(query.head));
+            }
             let known = tasks.known_tails(query.head, task.relation);
             count(&mut ranks[at], row, candidates, right[at], query.tail, known);
         }
     }
-    queries.iter().zip(ranks).map(|(&query, rank)| QueryRank { query, rank }).collect()
+    Ok(queries.iter().zip(ranks).map(|(&query, rank)| QueryRank { query, rank }).collect())
 }
 
 /// Counts the candidates at least as good as the true tail, known tails left out.
@@ -145,7 +195,7 @@ fn count(
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use rana_graph::{RelationId, TaskSetBuilder};
+    use rana_graph::{Duplicates, GraphBuilder, RelationId, TaskSetBuilder};
 
     /// Scores by a table over all pairs, ties included.
     struct ByTable(Vec<u8>);
@@ -173,6 +223,42 @@ mod tests {
         prop::collection::vec(pair, count)
     }
 
+    struct Diverged;
+
+    impl FewShotModel for Diverged {
+        fn adapt(&self, _: &[Pair]) -> Box<dyn AdaptedRelation + '_> {
+            Box::new(self)
+        }
+    }
+
+    impl AdaptedRelation for &Diverged {
+        fn scores(&self, _: &[EntityId], _: &[EntityId], out: &mut [f32]) {
+            out.fill(f32::NAN);
+        }
+    }
+
+    #[test]
+    fn no_candidates_and_nan_are_no_perfect_score() {
+        let mut graph = GraphBuilder::new(Duplicates::Remove);
+        graph.add_named("a", "r", "b");
+        graph.add_task_relation("t").unwrap();
+        let graph = graph.finish();
+        let (a, b, t) = (EntityId(0), EntityId(1), graph.relation("t").unwrap());
+        let evaluate = |model: &dyn FewShotModel, candidates: Vec<EntityId>| {
+            let mut builder = TaskSetBuilder::default();
+            builder.add_task(Split::Test, t, vec![Pair { head: a, tail: b }, Pair { head: b, tail: a }]);
+            builder.add_candidates(t, candidates);
+            let evaluation = FewShotEvaluation { shots: 1, ..FewShotEvaluation::default() };
+            evaluation.evaluate(model, &graph, &builder.finish(), Split::Test, &())
+        };
+        let model = ByTable(vec![0; ENTITIES * ENTITIES]);
+        let relation = "t".to_owned();
+        assert_eq!(evaluate(&model, vec![]), Err(FewShotError::NoCandidates { relation: relation.clone() }));
+        let expected = FewShotError::NotANumber { relation, head: "b".to_owned() };
+        assert_eq!(evaluate(&Diverged, vec![a, b]), Err(expected));
+        assert_eq!(evaluate(&model, vec![a, b]).unwrap().tasks[0].relation, "t");
+    }
+
     proptest! {
         #[test]
         fn ranks_are_those_of_the_definition(
@@ -192,7 +278,7 @@ mod tests {
             let task = tasks.get(0);
             let episode = first_k(&task, 2).unwrap();
             let model = ByTable(table.clone());
-            let ranks = FewShotEvaluation::default().ranks(&model, &tasks, &task, &episode);
+            let ranks = FewShotEvaluation::default().ranks(&model, &tasks, &task, &episode).unwrap();
             prop_assert_eq!(ranks.len(), facts.len() - 2);
             for (query, ranked) in facts[2..].iter().zip(&ranks) {
                 let score = |tail: EntityId| table[query.head.index() * ENTITIES + tail.index()];

@@ -9,6 +9,6 @@ mod mean_translation;
 mod report;
 
 pub use baseline::{Baseline, BaselineKind};
-pub use few_shot::{FewShotEvaluation, QueryRank};
+pub use few_shot::{FewShotError, FewShotEvaluation, NotANumber, QueryRank};
 pub use mean_translation::MeanTranslation;
 pub use report::{FewShotReport, MacroMetrics, TaskReport};

@@ -1,7 +1,7 @@
 //! [`FewShotReport`]: what the ranks of many tasks say together.
 
 use rana_embed::link_prediction::{Metrics, TieRule};
-use rana_graph::{RelationId, Split};
+use rana_graph::Split;
 use serde::Serialize;
 
 use crate::few_shot::QueryRank;
@@ -43,10 +43,10 @@ pub struct MacroMetrics {
 }
 
 /// How well a model completes one task.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskReport {
     /// The relation.
-    pub relation: RelationId,
+    pub relation: String,
     /// How many candidates its queries are ranked among, known tails included.
     pub candidates: usize,
     /// Over its queries.
@@ -59,7 +59,7 @@ impl FewShotReport {
         split: Split,
         shots: usize,
         tie_rule: TieRule,
-        tasks: &[(RelationId, usize, Vec<QueryRank>)],
+        tasks: &[(String, usize, Vec<QueryRank>)],
     ) -> Self {
         let ranks = |queries: &[QueryRank]| queries.iter().map(|query| query.rank).collect::<Vec<_>>();
         let all = tasks.iter().flat_map(|(.., queries)| ranks(queries));
@@ -67,7 +67,7 @@ impl FewShotReport {
         let tasks: Vec<TaskReport> = tasks
             .iter()
             .map(|(relation, candidates, queries)| TaskReport {
-                relation: *relation,
+                relation: relation.clone(),
                 candidates: *candidates,
                 metrics: Metrics::of(ranks(queries), tie_rule),
             })

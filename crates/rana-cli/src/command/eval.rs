@@ -3,14 +3,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use clap::{Args, ValueHint};
+use clap::{Args, ValueHint, value_parser};
 use rana::embed::link_prediction::{
-    KnownAnswers, LinkPrediction, LinkPredictionSettings, LinkReport, Metrics, TieRule,
+    KnownAnswers, LinkPrediction, LinkPredictionSettings, LinkReport, Metrics, RelationReport, TieRule,
 };
 use rana::embed::{EmbeddingMetadata, EmbeddingSet, ModelKind, Norm};
 use rana::eval::{Baseline, BaselineKind, FewShotEvaluation, FewShotReport, MeanTranslation};
 use rana::fewshot::FewShotModel;
-use rana::graph::{Graph, HeldOut, RelationId, Split, Store};
+use rana::graph::{Graph, HeldOut, Split, Store};
 use serde::Serialize;
 
 use super::embed::{in_pool, vectors_path};
@@ -29,7 +29,7 @@ use crate::terminal::{BOLD, DIM, Terminal, table, thousands};
 Examples:
   rana eval kg
   rana eval kg --model complex --on valid
-  rana eval nell --on dev --shots 3 --per-relation
+  rana eval nell --on dev-tasks --shots 3 --per-relation
   rana eval kg --vectors elsewhere/transe --ties pessimistic --json")]
 pub(crate) struct EvalArgs {
     /// The graph store.
@@ -59,8 +59,8 @@ pub(crate) struct EvalArgs {
     #[arg(long)]
     per_relation: bool,
     /// How many threads to use; all processors if not given.
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -186,7 +186,28 @@ impl Evaluation<'_> {
         let known = KnownAnswers::of_graph(graph);
         let evaluation = LinkPrediction::new(settings)?;
         let report = evaluation.evaluate(&self.set.vectors(), facts, &known, &self.terminal.progress())?;
-        Ok(FactsReport { on: part, facts: facts.len(), report })
+        let relations = report.relations.as_ref().map(|relations| {
+            let of = |each: &RelationReport| {
+                (graph.relation_name(each.relation).to_owned(), [each.head, each.tail, each.both])
+            };
+            relations.iter().map(of).map(|(relation, [head, tail, both])| NamedRelation {
+                relation,
+                head,
+                tail,
+                both,
+            })
+        });
+        let relations = relations.map(Iterator::collect);
+        let LinkReport { head, tail, both, .. } = report;
+        Ok(FactsReport {
+            on: part,
+            facts: facts.len(),
+            tie_rule: self.args.ties,
+            head,
+            tail,
+            both,
+            relations,
+        })
     }
 
     fn tasks(&self, split: Split) -> Result<TasksReport, CliError> {
@@ -194,6 +215,13 @@ impl Evaluation<'_> {
             return Err(CliError::NoTasks { store: self.args.store.display().to_string(), split });
         }
         let metadata = &self.set.metadata;
+        if let Some(seen) = metadata.support_shots.filter(|&seen| seen > self.args.shots) {
+            self.terminal.warn(&format!(
+                "these vectors were trained on the first {seen} facts of each task, so with {} shots some queries \
+                 are not unseen",
+                self.args.shots
+            ));
+        }
         let own = match metadata.model {
             ModelKind::TransE => metadata.norm,
             _ => Norm::L2,
@@ -209,7 +237,13 @@ impl Evaluation<'_> {
 
     fn few_shot(&self, model: &dyn FewShotModel, split: Split) -> Result<FewShotReport, CliError> {
         let evaluation = FewShotEvaluation { shots: self.args.shots, tie_rule: self.args.ties };
-        Ok(evaluation.evaluate(model, &self.store.tasks, split, &self.terminal.progress())?)
+        Ok(evaluation.evaluate(
+            model,
+            &self.store.graph,
+            &self.store.tasks,
+            split,
+            &self.terminal.progress(),
+        )?)
     }
 }
 
@@ -218,8 +252,19 @@ impl Evaluation<'_> {
 struct FactsReport {
     on: HeldOut,
     facts: usize,
-    #[serde(flatten)]
-    report: LinkReport,
+    tie_rule: TieRule,
+    head: Metrics,
+    tail: Metrics,
+    both: Metrics,
+    relations: Option<Vec<NamedRelation>>,
+}
+
+#[derive(Serialize)]
+struct NamedRelation {
+    relation: String,
+    head: Metrics,
+    tail: Metrics,
+    both: Metrics,
 }
 
 /// How well the tasks of a split were completed, by method.
@@ -255,18 +300,18 @@ impl Card<'_> {
             "{BOLD}{}{BOLD:#}, dim {}  {DIM}{}{DIM:#}\nties: {BOLD}{}{BOLD:#}; other known answers are left out",
             self.made.model, self.dim, self.vectors, self.tie_rule
         )?;
-        for FactsReport { on, facts, report } in &self.link_prediction {
+        for FactsReport { on, facts, head, tail, both, relations, .. } in &self.link_prediction {
             writeln!(
                 out,
                 "\n{BOLD}link prediction{BOLD:#} on {} {on} facts, among all {} entities",
                 thousands(*facts as u64),
                 thousands(self.graph.entity_count() as u64)
             )?;
-            let sides = [("head", report.head), ("tail", report.tail), ("both", report.both)];
-            let rows = sides.map(|(side, metrics)| row(side.to_owned(), &metrics));
+            let sides = [("head", head), ("tail", tail), ("both", both)];
+            let rows = sides.map(|(side, metrics)| row(side.to_owned(), metrics));
             writeln!(out, "{}", metrics_table("side", rows))?;
-            if let Some(relations) = &report.relations {
-                let rows = relations.iter().map(|of| row(self.name(of.relation), &of.both));
+            if let Some(relations) = relations {
+                let rows = relations.iter().map(|of| row(of.relation.clone(), &of.both));
                 writeln!(out, "{}", metrics_table("relation, both sides", rows))?;
             }
         }
@@ -280,15 +325,11 @@ impl Card<'_> {
             let rows = methods.iter().map(|(name, report)| macro_row((*name).to_owned(), report));
             writeln!(out, "{}", metrics_table("over tasks", rows))?;
             if let (true, Some(report)) = (self.per_relation, methods.get(MEAN_TRANSLATION)) {
-                let rows = report.tasks.iter().map(|task| row(self.name(task.relation), &task.metrics));
+                let rows = report.tasks.iter().map(|task| row(task.relation.clone(), &task.metrics));
                 writeln!(out, "{}", metrics_table("task, mean-translation", rows))?;
             }
         }
         writeln!(out, "{DIM}{:.1} s{DIM:#}", self.seconds)
-    }
-
-    fn name(&self, relation: RelationId) -> String {
-        self.graph.relation_name(relation).to_owned()
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use rana::embed::format::{TableFormat, VectorFiles, export_vectors};
-use rana::embed::{EmbeddingSet, ModelKind};
+use rana::embed::{EmbeddingSet, ModelKind, Norm};
 use rana::graph::format::{ExportError, FactFormat, export_facts, export_release};
 use rana::graph::{Fact, Store, write_file_atomically};
 use serde::Serialize;
@@ -126,16 +126,21 @@ fn vectors(
     let file = |name: &str| args.out.join(format!("{name}.{ending}"));
     let files =
         VectorFiles { entities: file("entity2vec"), relations: file("relation2vec"), format: Some(format) };
-    export_vectors(&files, &store.graph, &set.entities, &set.relations)?;
+    export_vectors(&files, &store.graph, &set.entities, &set.relations, set.metadata.relation_rows)?;
     let account = VectorsAccount {
         entities: files.entities.display().to_string(),
         relations: files.relations.display().to_string(),
         model: set.metadata.model,
+        norm: set.metadata.norm,
         dim: set.entities.dim(),
     };
     terminal.account(&account, |out| {
-        let VectorsAccount { entities, relations, model, dim } = &account;
-        writeln!(out, "wrote {BOLD}{entities}{BOLD:#} and {BOLD}{relations}{BOLD:#}: {model}, dim {dim}")
+        let VectorsAccount { entities, relations, model, norm, dim } = &account;
+        writeln!(out, "wrote {BOLD}{entities}{BOLD:#} and {BOLD}{relations}{BOLD:#}: dim {dim}")?;
+        writeln!(
+            out,
+            "to read them back: rana embed KG --entities … --relations … --model {model} --norm {norm}"
+        )
     })
 }
 
@@ -144,6 +149,7 @@ struct VectorsAccount {
     entities: String,
     relations: String,
     model: ModelKind,
+    norm: Norm,
     dim: usize,
 }
 

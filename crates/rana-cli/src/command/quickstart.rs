@@ -86,7 +86,13 @@ fn evaluate(benchmark: &Store, terminal: &Terminal) -> Result<Option<FewShotRepo
     let vectors = EmbeddingSet::open(path, &benchmark.graph)?;
     let model = MeanTranslation::new(&vectors.entities, vectors.metadata.norm);
     let evaluation = FewShotEvaluation { shots: SHOTS, ..FewShotEvaluation::default() };
-    Ok(Some(evaluation.evaluate(&model, &benchmark.tasks, Split::Test, &terminal.progress())?))
+    Ok(Some(evaluation.evaluate(
+        &model,
+        &benchmark.graph,
+        &benchmark.tasks,
+        Split::Test,
+        &terminal.progress(),
+    )?))
 }
 
 /// A test task as a model will see it.

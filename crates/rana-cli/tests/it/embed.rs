@@ -49,6 +49,7 @@ fn vectors_are_kept_with_the_graph_and_evaluated() {
     let report = &card["link_prediction"][0];
     assert_eq!((&report["on"], &report["tie_rule"]), (&"test".into(), &"realistic".into()));
     assert_eq!((&report["both"]["queries"], &report["head"]["queries"]), (&600.into(), &300.into()));
+    assert!(report["relations"][0]["relation"].is_string());
     let mrr = report["both"]["mrr"].as_f64().unwrap();
     assert!(mrr > 0.01, "chance is about 0.004, and {mrr} is not much more");
     let shown = text(&run(dir.path(), &["eval", "kg", "--ties", "pessimistic"]).stdout);
@@ -136,7 +137,7 @@ fn settings_come_from_recommendations_presets_files_and_options() {
         text(&run(dir.path(), &arguments).stdout)
     };
     let defaults = printed(&[]);
-    assert!(defaults.starts_with("model = \"transe\"\n"), "{defaults}");
+    assert!(defaults.contains("# init = 1.0\nmodel = \"transe\"\n"), "{defaults}");
     std::fs::write(dir.path().join("all.toml"), &defaults).unwrap();
     assert_eq!(printed(&["--config", "all.toml"]), defaults, "what is printed can be given back");
     let preset = printed(&["--preset", "fb15k-237", "--model", "complex", "--dim", "64"]);
@@ -146,7 +147,8 @@ fn settings_come_from_recommendations_presets_files_and_options() {
     assert!(mine.contains("model = \"rotate\"") && mine.contains("learning_rate = 0.25"), "{mine}");
     assert!(mine.contains("kind = \"margin\"\nmargin = 3.0"), "{mine}");
     std::fs::write(dir.path().join("bad.toml"), "learning_rat = 0.25\n").unwrap();
-    let misuses: [(&[&str], &str); 7] = [
+    let misuses: [(&[&str], &str); 8] = [
+        (&["--threads", "100000"], "100000 is not in 1..=1024"),
         (&["--config", "bad.toml"], "bad.toml: unknown field `learning_rat`"),
         (&["--preset", "fb15k"], "there is no preset `fb15k`; there are: fb15k-237, nell-one"),
         (&["--model", "complex", "--dim", "101"], "dim is 101, but the rows of complex have two halves"),
@@ -210,6 +212,22 @@ fn vectors_that_do_not_fit_are_refused() {
 }
 
 #[test]
+fn a_directory_of_somebody_else_is_refused_before_the_work() {
+    let dir = graphs();
+    for name in ["notes.txt", "checkpoint", "checkpoint of mine"] {
+        let target = dir.path().join(name.replace(['.', ' '], "-"));
+        std::fs::create_dir(&target).unwrap();
+        std::fs::write(target.join(name), "mine").unwrap();
+        let target = target.display().to_string();
+        // Were it not refused at once, this would take hours.
+        let (code, message) = fail(dir.path(), &["embed", "kg", "--epochs", "1000000", "--out", &target]);
+        assert_eq!((code, message.contains("is left alone")), (1, true), "{message}");
+    }
+    let (code, message) = fail(dir.path(), &["embed", "kg", "--resume", "--out", "nowhere"]);
+    assert_eq!((code, message.contains("nothing to resume")), (1, true), "{message}");
+}
+
+#[test]
 fn a_graph_that_changed_no_longer_fits_its_vectors() {
     let dir = graphs();
     run(dir.path(), &quick(&["embed", "other", "--quiet"]));
@@ -236,6 +254,15 @@ fn facts_of_tasks_may_be_trained_on() {
     assert_eq!(facts("supports"), background + count("train", "facts") + supports);
     let card = json(dir.path(), &["eval", "kg"]);
     assert_eq!(card["made"]["origin"], "supports");
+    assert_eq!(card["made"]["support_shots"], 5);
+    let warned = run(dir.path(), &["eval", "kg", "--shots", "3"]);
+    assert!(text(&warned.stderr).contains("some queries are not unseen"), "{}", text(&warned.stderr));
+    // Rows of task relations travel too.
+    run(dir.path(), &["export", "kg", "--format", "npy", "--out", "files"]);
+    let files = ["--entities", "files/entity2vec.npy", "--relations", "files/relation2vec.npy"];
+    run(dir.path(), &[&["embed", "kg", "--out", "back"][..], &files].concat());
+    let (code, message) = fail(dir.path(), &[&["embed", "kg", "--print-config"][..], &files].concat());
+    assert_eq!((code, message.contains("cannot be used with")), (2, true), "{message}");
     assert_eq!(card["few_shot"][1]["split"], "test");
 }
 
@@ -244,7 +271,9 @@ fn a_short_pretraining_of_nell_one_already_knows_unseen_relations() {
     let Some(nell) = dataset("NELL-One") else { return };
     let dir = tempfile::tempdir().unwrap();
     run(dir.path(), &["import", &nell.display().to_string(), "--out", "nell", "--quiet"]);
-    run(dir.path(), &["embed", "nell", "--preset", "nell-one", "--epochs", "6", "--quiet"]);
+    // L1 learns in fewer epochs than the preset's L2.
+    let short = ["--preset", "nell-one", "--norm", "l1", "--gamma", "6", "--epochs", "6", "--quiet"];
+    run(dir.path(), &[&["embed", "nell"][..], &short].concat());
     let card = json(dir.path(), &["eval", "nell"]);
     let of = |split: usize, method: &str| card["few_shot"][split]["methods"][method]["micro"].clone();
     let queries = |split: usize| of(split, "mean-translation")["queries"].clone();

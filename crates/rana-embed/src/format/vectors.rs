@@ -46,7 +46,14 @@ pub fn import_vectors(files: &VectorFiles, graph: &Graph) -> Result<ImportedVect
     let entities = read(&files.entities, ENTITIES)?;
     check_entities(graph, &entities, &files.entities.display().to_string())?;
     let relations = read(&files.relations, RELATIONS)?;
-    let (order, relation_rows) = relation_order(graph, relations.rows(), &files.relations)?;
+    let Some(relation_rows) = RelationRows::of(graph, relations.rows()) else {
+        return Err(TableError::Rows {
+            table: files.relations.display().to_string(),
+            found: relations.rows(),
+            expected: RelationRows::expected(graph),
+        });
+    };
+    let order = relation_order(graph, relation_rows, relations.rows(), &files.relations)?;
     let relations = match order {
         Some(order) => relations.select(&order),
         None => relations,
@@ -69,9 +76,10 @@ pub fn export_vectors(
     graph: &Graph,
     entities: &Table,
     relations: &Table,
+    relation_rows: RelationRows,
 ) -> Result<(), TableError> {
-    check_entities(graph, entities, ENTITIES)?;
-    let (order, _) = relation_order(graph, relations.rows(), &files.relations)?;
+    relation_rows.check(graph, entities, relations)?;
+    let order = relation_order(graph, relation_rows, relations.rows(), &files.relations)?;
     let released = order.map(|order| {
         let mut back = vec![0; order.len()];
         for (row, &released) in order.iter().enumerate() {
@@ -89,24 +97,16 @@ fn format_of(path: &Path, given: Option<TableFormat>) -> Result<TableFormat, Tab
     given.map_or_else(|| TableFormat::of(path), Ok)
 }
 
-/// Which row of a file belongs to each relation in the order of ids (none: they are in that order),
-/// and whether inverses have rows.
+/// Which row of a file belongs to each relation in the order of ids; none: they are in that order.
 fn relation_order(
     graph: &Graph,
+    kind: RelationRows,
     rows: usize,
     path: &Path,
-) -> Result<(Option<Vec<usize>>, RelationRows), TableError> {
-    let table = || path.display().to_string();
-    let Some(kind) = RelationRows::of(graph, rows) else {
-        return Err(TableError::Rows {
-            table: table(),
-            found: rows,
-            expected: RelationRows::expected(graph),
-        });
-    };
+) -> Result<Option<Vec<usize>>, TableError> {
     // A file of one row per relation cannot follow a vocabulary with inverses, nor the other way.
     let Some(released) = graph.release_rows().filter(|released| released.len() == rows) else {
-        return Ok((None, kind));
+        return Ok(None);
     };
     let mut row_of = vec![None; 2 * graph.named_relation_count()];
     for (row, relation) in released.iter().enumerate() {
@@ -114,10 +114,9 @@ fn relation_order(
     }
     let row = |relation: RelationId| {
         row_of[relation.index()].ok_or_else(|| TableError::MissingRelation {
-            table: table(),
+            table: path.display().to_string(),
             relation: graph.relation_display(relation),
         })
     };
-    let order = kind.relations(graph).map(row).collect::<Result<_, _>>()?;
-    Ok((Some(order), kind))
+    kind.relations(graph).map(row).collect::<Result<_, _>>().map(Some)
 }

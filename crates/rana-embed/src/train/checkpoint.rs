@@ -244,6 +244,13 @@ impl Checkpoint {
         out.inner.write_all(&sum.to_le_bytes())
     }
 
+    /// Whether a file begins like a checkpoint.
+    #[must_use]
+    pub fn is_checkpoint(path: &Path) -> bool {
+        let mut magic = [0; MAGIC.len()];
+        File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && &magic == MAGIC
+    }
+
     /// Reads a checkpoint.
     ///
     /// # Errors

@@ -113,9 +113,6 @@ impl Lease<'_> {
     }
 }
 
-// SAFETY: through a shared reference rows are only read, and nobody else writes them meanwhile.
-unsafe impl Sync for Lease<'_> {}
-
 impl Rows for Lease<'_> {
     #[inline(always)]
     fn load(&self, row: usize, to: &mut [f32]) {

@@ -338,19 +338,14 @@ fn slices<'o>(plan: &Plan<'_>, epoch: u32, first: usize, facts: &'o [u32]) -> Ve
     let pieces = facts.chunks(size).enumerate();
     pieces
         .flat_map(|(piece, facts)| {
+            let place = first + piece * size;
             let sides: &[Side] = match plan.config.negatives.sides {
                 Sides::Both => &[Side::Tail, Side::Head],
                 Sides::Tail => &[Side::Tail],
-                Sides::Alternating if (piece + epoch as usize).is_multiple_of(2) => &[Side::Tail],
+                Sides::Alternating if (place / size + epoch as usize).is_multiple_of(2) => &[Side::Tail],
                 Sides::Alternating => &[Side::Head],
             };
-            sides.iter().map(move |&side| Slice {
-                epoch,
-                place: first + piece * size,
-                side,
-                facts,
-                among: None,
-            })
+            sides.iter().map(move |&side| Slice { epoch, place, side, facts, among: None })
         })
         .collect()
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use rana::embed::format::{TableFormat, VectorFiles, import_vectors};
-use rana::embed::{EmbeddingMetadata, EmbeddingSet, ModelKind};
+use rana::embed::{EmbeddingMetadata, EmbeddingSet, ModelKind, Norm};
 use rana::graph::Store;
 use serde::Serialize;
 
@@ -13,13 +13,33 @@ use super::settings::SettingsArgs;
 use crate::error::CliError;
 use crate::terminal::{BOLD, Terminal, thousands};
 
+/// Options that only a training has.
+const TRAINING: [&str; 15] = [
+    "preset",
+    "config",
+    "dim",
+    "loss",
+    "gamma",
+    "negatives",
+    "epochs",
+    "batch",
+    "learning_rate",
+    "inverses",
+    "updates",
+    "seed",
+    "facts",
+    "resume",
+    "print_config",
+];
+
 /// Vectors from elsewhere instead of a training.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Import instead of training")]
 pub(super) struct ImportVectorsArgs {
     /// The vectors of the entities, one row each in the order of ids: .safetensors, .npy or text
     /// such as entity2vec.TransE.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "relations")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "relations",
+        conflicts_with_all = TRAINING)]
     entities: Option<PathBuf>,
     /// The vectors of the relations, in the order of `relation2ids` if the graph came with one.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "entities")]
@@ -56,6 +76,7 @@ pub(super) fn run(
     let account = ImportAccount {
         vectors: out.display().to_string(),
         model: set.metadata.model,
+        norm: set.metadata.norm,
         entities: set.entities.rows(),
         relations: set.relations.rows(),
         dim: set.entities.dim(),
@@ -64,11 +85,12 @@ pub(super) fn run(
     terminal.account(&account, |out| {
         writeln!(
             out,
-            "read {} entity rows and {} relation rows of dimension {} as {BOLD}{}{BOLD:#}",
+            "read {} entity rows and {} relation rows of dimension {} as {BOLD}{}{BOLD:#}, norm {} (see --model, --norm)",
             thousands(account.entities as u64),
             thousands(account.relations as u64),
             account.dim,
-            account.model
+            account.model,
+            account.norm
         )?;
         account.norms.print(out)?;
         writeln!(out, "wrote {BOLD}{}{BOLD:#}", account.vectors)
@@ -79,6 +101,7 @@ pub(super) fn run(
 struct ImportAccount {
     vectors: String,
     model: ModelKind,
+    norm: Norm,
     entities: usize,
     relations: usize,
     dim: usize,

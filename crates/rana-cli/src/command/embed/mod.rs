@@ -9,9 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use clap::{Args, ValueHint};
+use clap::{Args, ValueHint, value_parser};
 use rana::embed::{
-    Checkpoint, EmbedConfig, EmbeddingSet, ModelKind, Norms, Outcome, PRESETS, Pretraining, training_metrics,
+    Checkpoint, EmbedConfig, EmbeddingMetadata, EmbeddingSet, ModelKind, Norms, Outcome, PRESETS,
+    Pretraining, training_metrics,
 };
 use rana::fewshot::PretrainingFacts;
 use rana::graph::Store;
@@ -56,8 +57,8 @@ pub(crate) struct EmbedArgs {
     #[arg(long, value_name = "K", default_value_t = 5)]
     shots: usize,
     /// How many threads to use; all processors if not given.
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
     /// Go on from the checkpoint of an interrupted training, to the same result.
     #[arg(long, conflicts_with_all = ["settings", "ImportVectorsArgs"])]
     resume: bool,
@@ -115,17 +116,21 @@ pub(crate) fn vectors_path(store: &Path, model: ModelKind) -> PathBuf {
 }
 
 /// Runs something on so many threads.
-pub(crate) fn in_pool<T: Send>(
-    threads: Option<usize>,
-    work: impl FnOnce() -> T + Send,
-) -> Result<T, CliError> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
+pub(crate) fn in_pool<T: Send>(threads: Option<u16>, work: impl FnOnce() -> T + Send) -> Result<T, CliError> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0).into()).build();
     let pool = pool.map_err(|error| CliError::Usage(format!("cannot start the threads: {error}")))?;
     Ok(pool.install(work))
 }
 
 fn print_config(config: &EmbedConfig) -> Result<(), CliError> {
-    let text = toml::to_string(config).map_err(io::Error::other)?;
+    let mut text = String::new();
+    // TOML has no way to say that a field has no value.
+    for (field, is_given) in [("max_norm", config.max_norm.is_some()), ("init", config.init.is_some())] {
+        if !is_given {
+            text += &format!("# {field} = 1.0\n");
+        }
+    }
+    text += &toml::to_string(config).map_err(io::Error::other)?;
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;
     Ok(out.flush()?)
@@ -134,7 +139,11 @@ fn print_config(config: &EmbedConfig) -> Result<(), CliError> {
 /// The checkpoint to go on from: in --out, of --model, or the only one that is there.
 fn find_checkpoint(args: &EmbedArgs) -> Result<PathBuf, CliError> {
     if let Some(out) = &args.out {
-        return Ok(out.join(CHECKPOINT));
+        let path = out.join(CHECKPOINT);
+        return match path.exists() {
+            true => Ok(path),
+            false => Err(CliError::NothingToResume { place: out.display().to_string() }),
+        };
     }
     let found: Vec<PathBuf> = ModelKind::ALL
         .iter()
@@ -168,6 +177,7 @@ impl Session<'_> {
         checkpoint: Option<Checkpoint>,
         terminal: &Terminal,
     ) -> Result<Trained, CliError> {
+        EmbeddingSet::check_target(&self.out)?;
         let graph = &self.store.graph;
         let others = self.facts.of(&self.store.tasks, self.shots);
         let pretraining = Pretraining::new(graph, &others, self.config.clone())?;
@@ -191,8 +201,13 @@ impl Session<'_> {
         }
         let metrics = training_metrics(trainer.checkpoint());
         let parameters = trainer.into_parameters();
-        let set =
-            EmbeddingSet::trained(graph, self.config.clone(), parameters, self.facts.to_string(), metrics)?;
+        let metadata = EmbeddingMetadata {
+            origin: self.facts.to_string(),
+            support_shots: (self.facts == PretrainingFacts::Supports).then_some(self.shots),
+            metrics,
+            ..EmbeddingMetadata::default()
+        };
+        let set = EmbeddingSet::trained(graph, self.config.clone(), parameters, metadata)?;
         set.write(&self.out)?;
         let _ = std::fs::remove_file(&checkpoint_path);
         Ok(Trained {

@@ -16,7 +16,8 @@ pub(super) struct TrainingProgress<'t> {
     /// A line at least every so many epochs.
     log_every: u32,
     facts_per_epoch: u64,
-    validation: Option<f64>,
+    /// The last validation: after how many epochs, and what it gave.
+    validation: Option<(u32, f64)>,
     rates: Vec<f64>,
     save: Option<Save>,
 }
@@ -40,7 +41,7 @@ impl<'t> TrainingProgress<'t> {
             epochs,
             log_every: epochs.div_ceil(10),
             facts_per_epoch,
-            validation: start.best.as_ref().map(|best| best.score),
+            validation: start.best.as_ref().map(|best| (best.epoch, best.score)),
             rates: Vec::new(),
             save: None,
         }
@@ -59,7 +60,10 @@ impl<'t> TrainingProgress<'t> {
     }
 
     fn message(&self, epoch: u32, loss: f64) -> String {
-        let validation = self.validation.map_or_else(String::new, |mrr| format!(", valid MRR {mrr:.3}"));
+        let validation = self.validation.map_or_else(String::new, |(at, mrr)| match at == epoch {
+            true => format!(", valid MRR {mrr:.3}"),
+            false => format!(", valid MRR {mrr:.3} at epoch {at}"),
+        });
         format!("epoch {epoch}/{}: loss {loss:.4}{validation}", self.epochs)
     }
 }
@@ -73,7 +77,7 @@ impl Observer for TrainingProgress<'_> {
 
     fn epoch_ended(&mut self, report: &EpochReport, checkpoint: &Checkpoint) {
         self.rates.push(report.facts_per_second);
-        self.validation = report.validation.or(self.validation);
+        self.validation = report.validation.map(|mrr| (report.epoch, mrr)).or(self.validation);
         let is_due = report.epoch.is_multiple_of(self.log_every) || report.epoch == self.epochs;
         if report.validation.is_some() || is_due {
             let rate = report.facts_per_second / 1000.0;

@@ -14,8 +14,8 @@ const LARGE: usize = 2_000_000;
 impl EmbedConfig {
     /// Settings that serve a model well on a graph of so many facts.
     ///
-    /// The choices for each model are those that did best on the valid facts of FB15k-237, the
-    /// size of rows and the number of epochs what a laptop does in minutes.
+    /// The choices for each model follow the presets, the size of rows and the number of epochs what
+    /// a laptop does in minutes.
     #[must_use]
     pub fn recommended(model: ModelKind, facts: usize) -> Self {
         let base = Self { model, ..Self::of_model(model) };

@@ -230,8 +230,13 @@ for panel, axis in zip(panels, ("facts", "dimension", "negatives")):
         label = "shared by as many facts" if axis == "negatives" else names[kind]
         panel.plot(*zip(*points), marker="o", label=label)
     panel.set(xlabel=axis, ylabel="seconds per epoch", xscale="log", yscale="log")
-    panel.grid(True, which="both", alpha=0.2)
-    panel.legend(frameon=False)
+    places = [x for x, _ in points]
+    panel.set_xticks(places, [f"{x / 1000:.0f} k" if x > 9999 else str(x) for x in places], fontsize=8)
+    panel.minorticks_off()
+    # Room for the legend above the lines.
+    panel.set_ylim(top=panel.get_ylim()[1] * 4)
+    panel.grid(True, alpha=0.2)
+    panel.legend(frameon=False, loc="upper left")
 figure.suptitle("TransE on NELL-One, 2 threads")
 figure.tight_layout()
 figure.savefig(sys.argv[2], metadata={"Date": None})

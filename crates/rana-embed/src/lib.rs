@@ -36,7 +36,7 @@ pub use model::{ModelKind, Norm};
 pub use negatives::{Negatives, Pool, Sides};
 pub use optimiser::{Optimiser, Regulariser};
 pub use parameters::Parameters;
-pub use preset::{PRESETS, Preset, PresetError};
+pub use preset::{PRESETS, Preset, PresetError, preset_names};
 pub use pretraining::{Pretraining, training_metrics};
 pub use side::Side;
 pub use similarity::{Blocks, Similarity};

@@ -39,7 +39,7 @@ pub const PRESETS: &[Preset] = presets! {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PresetError {
     /// No preset has this name.
-    #[error("there is no preset `{name}`; there are: {}", names().join(", "))]
+    #[error("there is no preset `{name}`; there are: {}", preset_names().join(", "))]
     Name {
         /// The name asked for.
         name: String,
@@ -71,7 +71,8 @@ impl Preset {
 }
 
 /// The names of all presets, each once.
-fn names() -> Vec<&'static str> {
+#[must_use]
+pub fn preset_names() -> Vec<&'static str> {
     let mut names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
     names.dedup();
     names

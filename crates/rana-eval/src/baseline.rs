@@ -4,6 +4,7 @@
 //! so whatever a model reaches should be read beside them.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use rana_fewshot::{AdaptedRelation, FewShotModel};
 use rana_graph::{EntityId, Graph, Pair, RelationId};
@@ -36,7 +37,7 @@ rana_graph::named!(BaselineKind, "baseline", {
 pub struct Baseline<'g> {
     kind: BaselineKind,
     graph: &'g Graph,
-    popularity: Vec<u16>,
+    popularity: Arc<[u16]>,
 }
 
 /// Scores are whole numbers below 2²⁴, which an `f32` holds exactly: twelve bits of popularity under
@@ -50,10 +51,26 @@ impl<'g> Baseline<'g> {
     pub fn new(kind: BaselineKind, graph: &'g Graph) -> Self {
         Self { kind, graph, popularity: popularity_classes(graph) }
     }
+
+    /// All baselines on a graph, which share what they know of it.
+    #[must_use]
+    pub fn all(graph: &'g Graph) -> Vec<Self> {
+        let popularity = popularity_classes(graph);
+        BaselineKind::ALL
+            .iter()
+            .map(|&kind| Self { kind, graph, popularity: Arc::clone(&popularity) })
+            .collect()
+    }
+
+    /// What it ranks by.
+    #[must_use]
+    pub fn kind(&self) -> BaselineKind {
+        self.kind
+    }
 }
 
 /// For each entity how many lower degrees there are; with very many degrees, neighbouring ones share.
-fn popularity_classes(graph: &Graph) -> Vec<u16> {
+fn popularity_classes(graph: &Graph) -> Arc<[u16]> {
     let degrees: Vec<usize> = graph.entities().map(|entity| graph.degree(entity)).collect();
     let mut distinct = degrees.clone();
     distinct.sort_unstable();

@@ -89,14 +89,13 @@ impl FewShotEvaluation {
             .iter()
             .map(|(task, episode)| {
                 let relation = graph.relation_name(task.relation).to_owned();
-                let ranks = match self.ranks(model, tasks, task, episode) {
-                    _ if task.candidates.is_empty() => return Err(FewShotError::NoCandidates { relation }),
-                    Ok(ranks) => ranks,
-                    Err(NotANumber(head)) => {
-                        let head = graph.entity_name(head).to_owned();
-                        return Err(FewShotError::NotANumber { relation, head });
-                    }
-                };
+                if task.candidates.is_empty() {
+                    return Err(FewShotError::NoCandidates { relation });
+                }
+                let ranks = self.ranks(model, tasks, task, episode).map_err(|NotANumber(head)| {
+                    let head = graph.entity_name(head).to_owned();
+                    FewShotError::NotANumber { relation: relation.clone(), head }
+                })?;
                 progress.advance(ranks.len() as u64);
                 Ok((relation, task.candidates.len(), ranks))
             })

@@ -13,6 +13,7 @@ mod held_out;
 pub mod hex;
 mod id;
 mod import;
+mod keyed_rng;
 mod lists;
 mod mapping;
 mod named;
@@ -35,6 +36,7 @@ pub use import::{
     ImportOptions, ImportReport, Imported, LABEL_RELATIONS, Literals, RDF_TYPE, SourceReport, TypeTriples,
     import,
 };
+pub use keyed_rng::keyed_rng;
 pub use lists::Lists;
 pub use names::{Names, NamesBuilder, Texts};
 pub use progress::{Progress, Unit};

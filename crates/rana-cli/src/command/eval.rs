@@ -8,7 +8,7 @@ use rana::embed::link_prediction::{
     KnownAnswers, LinkPrediction, LinkPredictionSettings, LinkReport, Metrics, RelationReport, TieRule,
 };
 use rana::embed::{EmbeddingMetadata, EmbeddingSet, ModelKind, Norm};
-use rana::eval::{Baseline, BaselineKind, FewShotEvaluation, FewShotReport, MeanTranslation};
+use rana::eval::{Baseline, FewShotEvaluation, FewShotReport, MeanTranslation};
 use rana::fewshot::FewShotModel;
 use rana::graph::{Graph, HeldOut, Split, Store};
 use serde::Serialize;
@@ -101,7 +101,11 @@ pub(crate) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> 
         return Err(CliError::NothingToEvaluate { store: args.store.display().to_string() });
     }
     let started = Instant::now();
-    let evaluation = Evaluation { args, store: &store, set: &set, terminal };
+    let baselines = match on.iter().any(|on| matches!(on, On::DevTasks | On::TestTasks)) {
+        true => Baseline::all(&store.graph),
+        false => Vec::new(),
+    };
+    let evaluation = Evaluation { args, store: &store, set: &set, baselines, terminal };
     let (facts, tasks) = in_pool(args.threads, || evaluation.run(&on))??;
     let card = Card {
         vectors: path.display().to_string(),
@@ -155,6 +159,7 @@ struct Evaluation<'a> {
     args: &'a EvalArgs,
     store: &'a Store,
     set: &'a EmbeddingSet,
+    baselines: Vec<Baseline<'a>>,
     terminal: &'a Terminal,
 }
 
@@ -186,19 +191,12 @@ impl Evaluation<'_> {
         let known = KnownAnswers::of_graph(graph);
         let evaluation = LinkPrediction::new(settings)?;
         let report = evaluation.evaluate(&self.set.vectors(), facts, &known, &self.terminal.progress())?;
-        let relations = report.relations.as_ref().map(|relations| {
-            let of = |each: &RelationReport| {
-                (graph.relation_name(each.relation).to_owned(), [each.head, each.tail, each.both])
-            };
-            relations.iter().map(of).map(|(relation, [head, tail, both])| NamedRelation {
-                relation,
-                head,
-                tail,
-                both,
-            })
-        });
-        let relations = relations.map(Iterator::collect);
-        let LinkReport { head, tail, both, .. } = report;
+        let LinkReport { head, tail, both, relations, .. } = report;
+        let name = |RelationReport { relation, head, tail, both }| {
+            let relation = graph.relation_name(relation).to_owned();
+            NamedRelation { relation, head, tail, both }
+        };
+        let relations = relations.map(|relations| relations.into_iter().map(name).collect());
         Ok(FactsReport {
             on: part,
             facts: facts.len(),
@@ -228,9 +226,8 @@ impl Evaluation<'_> {
         };
         let model = MeanTranslation::new(&self.set.entities, self.args.norm.unwrap_or(own));
         let mut methods = vec![(MEAN_TRANSLATION, self.few_shot(&model, split)?)];
-        for &kind in BaselineKind::ALL {
-            let baseline = Baseline::new(kind, &self.store.graph);
-            methods.push((kind.name(), self.few_shot(&baseline, split)?));
+        for baseline in &self.baselines {
+            methods.push((baseline.kind().name(), self.few_shot(baseline, split)?));
         }
         Ok(TasksReport { split, shots: self.args.shots, methods: methods.into_iter().collect() })
     }

@@ -83,22 +83,28 @@ pub(crate) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<(), CliError
     let to_stdout = args.out == Path::new("-");
     args.check(to_stdout, terminal)?;
     let store = Store::open(&args.store)?;
-    let facts = facts(&store, args.with_tasks);
     let failed = |source| CliError::Export { file: args.out.display().to_string(), source };
-    match args.format {
+    let written = match args.format {
         Target::Vectors(format) => return vectors(args, &store, format, terminal),
-        Target::Release => export_release(&args.out, &store.graph, &store.tasks).map_err(failed)?,
-        Target::Facts(format) if to_stdout => {
-            let out = io::BufWriter::with_capacity(256 * 1024, io::stdout());
-            export_facts(&store.graph, &facts, format, out).map_err(failed)?;
-            return Ok(());
+        Target::Release => {
+            export_release(&args.out, &store.graph, &store.tasks).map_err(failed)?;
+            store.graph.facts().len()
         }
-        Target::Facts(format) => write_file_atomically::<ExportError>(&args.out, |out| {
-            export_facts(&store.graph, &facts, format, out)
-        })
-        .map_err(failed)?,
-    }
-    let account = ExportAccount { out: args.out.display().to_string(), facts: facts.len() as u64 };
+        Target::Facts(format) => {
+            let facts = facts(&store, args.with_tasks);
+            if to_stdout {
+                let out = io::BufWriter::with_capacity(256 * 1024, io::stdout());
+                export_facts(&store.graph, &facts, format, out).map_err(failed)?;
+                return Ok(());
+            }
+            write_file_atomically::<ExportError>(&args.out, |out| {
+                export_facts(&store.graph, &facts, format, out)
+            })
+            .map_err(failed)?;
+            facts.len()
+        }
+    };
+    let account = ExportAccount { out: args.out.display().to_string(), facts: written as u64 };
     terminal.account(&account, |out| {
         writeln!(out, "wrote {BOLD}{}{BOLD:#}: {} facts", account.out, thousands(account.facts))
     })

@@ -72,8 +72,10 @@ fn do_job(
                 let members = dealing.members(bucket);
                 slice.among = Some(Among { members, bucket_of: &dealing.bucket_of, bucket });
                 shard.compute(plan, slice, scratch, lease, copies);
-                Arch::new().dispatch(UpdateLent { lease, gradients: &shard.entities, update: entity_update });
-                copies.update(&shard.relations, relation_update);
+                let (gradients, update) = (&shard.entities, entity_update);
+                Arch::new().dispatch(UpdateInPlace { rows: lease, gradients, update });
+                let (gradients, update) = (&shard.relations, relation_update);
+                Arch::new().dispatch(UpdateInPlace { rows: copies, gradients, update });
                 queries += slice.facts.len();
                 loss += shard.loss;
             }
@@ -82,21 +84,42 @@ fn do_job(
     (queries, loss)
 }
 
+/// A table whose rows can be changed where they lie.
+trait RowsMut {
+    /// Numbers per row.
+    fn width(&self) -> usize;
+
+    /// A row and its state, to be updated once.
+    fn row_mut(&mut self, row: usize) -> (&mut [f32], &mut [f32]);
+}
+
+impl RowsMut for Lease<'_> {
+    #[inline(always)]
+    fn width(&self) -> usize {
+        Lease::width(self)
+    }
+
+    #[inline(always)]
+    fn row_mut(&mut self, row: usize) -> (&mut [f32], &mut [f32]) {
+        Lease::row_mut(self, row)
+    }
+}
+
 /// Applies gradients one after the other, each to its row as it is by then.
-struct UpdateLent<'a, 'l> {
-    lease: &'a mut Lease<'l>,
+struct UpdateInPlace<'a, R> {
+    rows: &'a mut R,
     gradients: &'a RowGradients,
     update: Update,
 }
 
-impl WithSimd for UpdateLent<'_, '_> {
+impl<R: RowsMut> WithSimd for UpdateInPlace<'_, R> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Self { lease, gradients, update } = self;
-        for (at, gradient) in gradients.iter(lease.width()) {
-            let (row, state) = lease.row_mut(at);
+        let Self { rows, gradients, update } = self;
+        for (at, gradient) in gradients.iter(rows.width()) {
+            let (row, state) = rows.row_mut(at);
             update.apply(row, state, gradient);
         }
     }
@@ -147,10 +170,6 @@ impl Copies {
         copies.counts = vec![0; copies.rows.len()];
         copies
     }
-
-    fn update(&mut self, gradients: &RowGradients, update: Update) {
-        Arch::new().dispatch(UpdateCopies { copies: self, gradients, update });
-    }
 }
 
 impl Rows for Copies {
@@ -171,25 +190,20 @@ impl Rows for Copies {
     }
 }
 
-struct UpdateCopies<'a> {
-    copies: &'a mut Copies,
-    gradients: &'a RowGradients,
-    update: Update,
-}
-
-impl WithSimd for UpdateCopies<'_> {
-    type Output = ();
+impl RowsMut for Copies {
+    #[inline(always)]
+    fn width(&self) -> usize {
+        self.width
+    }
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Self { copies, gradients, update } = self;
-        for (at, gradient) in gradients.iter(copies.width) {
-            let copy = copies.copy_of[at] as usize;
-            let row = &mut copies.values[copy * copies.width..(copy + 1) * copies.width];
-            let state = &mut copies.state[copy * copies.state_width..(copy + 1) * copies.state_width];
-            update.apply(row, state, gradient);
-            copies.counts[copy] += 1;
-        }
+    fn row_mut(&mut self, row: usize) -> (&mut [f32], &mut [f32]) {
+        let copy = self.copy_of[row] as usize;
+        self.counts[copy] += 1;
+        (
+            &mut self.values[copy * self.width..(copy + 1) * self.width],
+            &mut self.state[copy * self.state_width..(copy + 1) * self.state_width],
+        )
     }
 }
 

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueHint, value_parser};
 use rana::embed::{
-    Checkpoint, EmbedConfig, EmbeddingMetadata, EmbeddingSet, ModelKind, Norms, Outcome, PRESETS,
-    Pretraining, training_metrics,
+    Checkpoint, EmbedConfig, EmbeddingMetadata, EmbeddingSet, ModelKind, Norms, Outcome, Pretraining,
+    preset_names, training_metrics,
 };
 use rana::fewshot::PretrainingFacts;
 use rana::graph::Store;
@@ -39,7 +39,7 @@ Examples:
   rana embed fb15k-237 --model rotate --preset fb15k-237
   rana embed kg --print-config > my.toml && rana embed kg --config my.toml
   rana embed kg --resume
-  rana embed nell --entities entity2vec.TransE --relations relation2vec.TransE", presets()))]
+  rana embed nell --entities entity2vec.TransE --relations relation2vec.TransE", preset_names().join(", ")))]
 pub(crate) struct EmbedArgs {
     /// The graph store.
     #[arg(value_name = "KG", value_hint = ValueHint::DirPath)]
@@ -69,17 +69,8 @@ pub(crate) struct EmbedArgs {
     import: ImportVectorsArgs,
 }
 
-fn presets() -> String {
-    let mut names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
-    names.dedup();
-    names.join(", ")
-}
-
 /// The file beside the vectors that an interrupted training goes on from.
 const CHECKPOINT: &str = EmbeddingSet::CHECKPOINT;
-
-/// How often a checkpoint is written without being asked for.
-const CHECKPOINT_EVERY: Duration = Duration::from_secs(60);
 
 pub(crate) fn run(args: &EmbedArgs, terminal: &Terminal) -> Result<(), CliError> {
     let store = Store::open(&args.store)?;
@@ -136,7 +127,7 @@ fn print_config(config: &EmbedConfig) -> Result<(), CliError> {
     Ok(out.flush()?)
 }
 
-/// The checkpoint to go on from: in --out, of --model, or the only one that is there.
+/// The checkpoint to go on from: in --out, or the only one that is kept with the graph.
 fn find_checkpoint(args: &EmbedArgs) -> Result<PathBuf, CliError> {
     if let Some(out) = &args.out {
         let path = out.join(CHECKPOINT);
@@ -186,8 +177,8 @@ impl Session<'_> {
             .map_err(|source| CliError::io(&self.out, "create the directory", source))?;
         let checkpoint_path = self.out.join(CHECKPOINT);
         let started = Instant::now();
-        let mut progress = TrainingProgress::new(terminal, &pretraining, trainer.checkpoint());
-        progress.save_to(&checkpoint_path, CHECKPOINT_EVERY);
+        let mut progress =
+            TrainingProgress::new(terminal, &pretraining, trainer.checkpoint(), &checkpoint_path);
         let outcome = pretraining.run(&mut trainer, &mut progress, &stop_on_interrupt())?;
         let facts_per_second = progress.facts_per_second();
         drop(progress);

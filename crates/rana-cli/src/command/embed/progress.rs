@@ -19,17 +19,21 @@ pub(super) struct TrainingProgress<'t> {
     /// The last validation: after how many epochs, and what it gave.
     validation: Option<(u32, f64)>,
     rates: Vec<f64>,
-    save: Option<Save>,
+    checkpoint: PathBuf,
+    last_checkpoint: Instant,
 }
 
-struct Save {
-    path: PathBuf,
-    every: Duration,
-    last: Instant,
-}
+/// How often a checkpoint is written without being asked for.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(60);
 
 impl<'t> TrainingProgress<'t> {
-    pub(super) fn new(terminal: &'t Terminal, pretraining: &Pretraining<'_>, start: &Checkpoint) -> Self {
+    /// What is shown of a training from here on; checkpoints go to a file.
+    pub(super) fn new(
+        terminal: &'t Terminal,
+        pretraining: &Pretraining<'_>,
+        start: &Checkpoint,
+        checkpoint: &Path,
+    ) -> Self {
         let epochs = pretraining.config().epochs;
         let facts_per_epoch = pretraining.data().facts().len() as u64;
         let bar = terminal.progress();
@@ -43,13 +47,9 @@ impl<'t> TrainingProgress<'t> {
             facts_per_epoch,
             validation: start.best.as_ref().map(|best| (best.epoch, best.score)),
             rates: Vec::new(),
-            save: None,
+            checkpoint: checkpoint.to_owned(),
+            last_checkpoint: Instant::now(),
         }
-    }
-
-    /// Writes a checkpoint after an epoch if the last one is this old.
-    pub(super) fn save_to(&mut self, path: &Path, every: Duration) {
-        self.save = Some(Save { path: path.to_owned(), every, last: Instant::now() });
     }
 
     /// The median over the epochs.
@@ -84,12 +84,11 @@ impl Observer for TrainingProgress<'_> {
             let line = format!("{}, {rate:.0} k facts/s", self.message(report.epoch, report.loss));
             self.bar.above(|| self.terminal.note(&line));
         }
-        let Some(save) = &mut self.save else { return };
-        if save.last.elapsed() >= save.every && report.epoch < self.epochs {
-            if let Err(error) = checkpoint.write(&save.path) {
+        if self.last_checkpoint.elapsed() >= CHECKPOINT_EVERY && report.epoch < self.epochs {
+            if let Err(error) = checkpoint.write(&self.checkpoint) {
                 self.bar.above(|| self.terminal.warn(&format!("no checkpoint could be written: {error}")));
             }
-            save.last = Instant::now();
+            self.last_checkpoint = Instant::now();
         }
     }
 }

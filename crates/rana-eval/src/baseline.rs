@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rana_fewshot::{AdaptedRelation, FewShotModel};
-use rana_graph::{EntityId, Graph, Pair, RelationId};
+use rana_fewshot::{AdaptedRelation, FewShotModel, Support};
+use rana_graph::{EntityId, Graph, RelationId};
 use serde::Serialize;
 
 /// What tails are ranked by; where there are several criteria, each decides the ties of those before.
@@ -81,10 +81,10 @@ fn popularity_classes(graph: &Graph) -> Arc<[u16]> {
 }
 
 impl FewShotModel for Baseline<'_> {
-    fn adapt(&self, support: &[Pair]) -> Box<dyn AdaptedRelation + '_> {
+    fn adapt(&self, support: &Support<'_>) -> Box<dyn AdaptedRelation + '_> {
         let mut copies: HashMap<EntityId, u32> = HashMap::new();
         let mut rules: HashMap<RelationId, u32> = HashMap::new();
-        for pair in support {
+        for pair in support.pairs {
             *copies.entry(pair.tail).or_default() += 1;
             let mut joining: Vec<RelationId> = self
                 .graph
@@ -160,7 +160,7 @@ impl AdaptedRelation for Adapted<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rana_graph::{Duplicates, GraphBuilder};
+    use rana_graph::{Duplicates, GraphBuilder, Pair};
 
     #[test]
     fn each_looks_at_what_it_says() {
@@ -185,7 +185,11 @@ mod tests {
         let scores = |kind: BaselineKind| {
             let baseline = Baseline::new(kind, &graph);
             let mut scores = [0.0; 5];
-            baseline.adapt(&support).scores(&[id("carl")], &ids, &mut scores);
+            baseline.adapt(&Support { pairs: &support, candidates: &ids, seed: 0 }).scores(
+                &[id("carl")],
+                &ids,
+                &mut scores,
+            );
             scores
         };
         assert_eq!(scores(BaselineKind::Copy), [2.0, 1.0, 0.0, 0.0, 0.0]);

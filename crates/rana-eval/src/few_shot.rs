@@ -1,7 +1,7 @@
 //! [`FewShotEvaluation`]: ranks the true tails of a split's queries among their candidates.
 
 use rana_embed::link_prediction::{Rank, TieRule};
-use rana_fewshot::{AdaptedRelation, Episode, EpisodeError, FewShotModel, first_k};
+use rana_fewshot::{AdaptedRelation, Episode, EpisodeError, FewShotModel, Support, first_k};
 use rana_graph::{EntityId, Graph, Pair, Progress, Split, Task, TaskSet, Unit};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -116,7 +116,11 @@ impl FewShotEvaluation {
         task: &Task<'_>,
         episode: &Episode,
     ) -> Result<Vec<QueryRank>, NotANumber> {
-        let relation = model.adapt(&episode.support);
+        let relation = model.adapt(&Support {
+            pairs: &episode.support,
+            candidates: task.candidates,
+            seed: u64::from(task.relation.0),
+        });
         let mut candidates = task.candidates.to_vec();
         candidates.sort_unstable();
         candidates.dedup();
@@ -200,7 +204,7 @@ mod tests {
     struct ByTable(Vec<u8>);
 
     impl FewShotModel for ByTable {
-        fn adapt(&self, _: &[Pair]) -> Box<dyn AdaptedRelation + '_> {
+        fn adapt(&self, _: &Support<'_>) -> Box<dyn AdaptedRelation + '_> {
             Box::new(self)
         }
     }
@@ -225,7 +229,7 @@ mod tests {
     struct Diverged;
 
     impl FewShotModel for Diverged {
-        fn adapt(&self, _: &[Pair]) -> Box<dyn AdaptedRelation + '_> {
+        fn adapt(&self, _: &Support<'_>) -> Box<dyn AdaptedRelation + '_> {
             Box::new(self)
         }
     }

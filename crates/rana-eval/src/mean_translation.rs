@@ -1,8 +1,8 @@
 //! [`MeanTranslation`]: what entity vectors know of a relation before anything is learned.
 
 use rana_embed::{Blocks, Norm, Similarity, Table};
-use rana_fewshot::{AdaptedRelation, FewShotModel};
-use rana_graph::{EntityId, Pair};
+use rana_fewshot::{AdaptedRelation, FewShotModel, Support};
+use rana_graph::EntityId;
 
 /// The training-free probe of entity vectors: the relation is the mean of `t − h` over the support,
 /// and a tail is the better the closer it is to `h + R`.
@@ -23,12 +23,12 @@ impl<'v> MeanTranslation<'v> {
 }
 
 impl FewShotModel for MeanTranslation<'_> {
-    fn adapt(&self, support: &[Pair]) -> Box<dyn AdaptedRelation + '_> {
+    fn adapt(&self, support: &Support<'_>) -> Box<dyn AdaptedRelation + '_> {
         let mut relation = vec![0.0; self.entities.dim()];
-        for pair in support {
+        for pair in support.pairs {
             let (head, tail) = (self.entities.row(pair.head.index()), self.entities.row(pair.tail.index()));
             for ((sum, tail), head) in relation.iter_mut().zip(tail).zip(head) {
-                *sum += (tail - head) / support.len() as f32;
+                *sum += (tail - head) / support.pairs.len() as f32;
             }
         }
         Box::new(Translation { entities: self.entities, norm: self.norm, relation })
@@ -70,6 +70,7 @@ impl AdaptedRelation for Translation<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rana_graph::Pair;
 
     #[test]
     fn an_exact_translation_is_found() {
@@ -78,8 +79,9 @@ mod tests {
         for norm in [Norm::L1, Norm::L2] {
             let model = MeanTranslation::new(&table, norm);
             let pair = |head, tail| Pair { head: EntityId(head), tail: EntityId(tail) };
-            let relation = model.adapt(&[pair(0, 1), pair(1, 2)]);
             let candidates: Vec<EntityId> = (0..6).map(EntityId).collect();
+            let pairs = [pair(0, 1), pair(1, 2)];
+            let relation = model.adapt(&Support { pairs: &pairs, candidates: &candidates, seed: 0 });
             let mut scores = [0.0; 6];
             relation.scores(&[EntityId(3)], &candidates, &mut scores);
             assert_eq!(scores[4], 0.0);

@@ -10,7 +10,8 @@ const ROUND: f32 = 12_582_912.0;
 
 /// `e^x`, for `x` clamped to ±87.
 #[inline(always)]
-pub(crate) fn exp(x: f32) -> f32 {
+#[must_use]
+pub fn exp(x: f32) -> f32 {
     let x = x.clamp(-87.0, 87.0);
     let shifted = x * std::f32::consts::LOG2_E + ROUND;
     let n = shifted - ROUND;
@@ -29,7 +30,8 @@ pub(crate) fn exp(x: f32) -> f32 {
 
 /// `ln(1 + e^x)` and its slope, the sigmoid `1 / (1 + e^-x)`: both from one exponential.
 #[inline(always)]
-pub(crate) fn softplus_and_sigmoid(x: f32) -> (f32, f32) {
+#[must_use]
+pub fn softplus_and_sigmoid(x: f32) -> (f32, f32) {
     let y = exp(-x.abs());
     // ln(1 + y) = 2 artanh(y / (2 + y)), whose series converges fast for y in (0, 1].
     let z = y / (2.0 + y);
@@ -45,12 +47,29 @@ pub(crate) fn softplus_and_sigmoid(x: f32) -> (f32, f32) {
     (x.max(0.0) + 2.0 * z * p, slope)
 }
 
+/// The hyperbolic tangent.
+///
+/// An odd rational function fitted to it where it differs from ±1 in single precision; a quotient of
+/// exponentials would need twice the work.
+#[inline(always)]
+#[must_use]
+pub fn tanh(x: f32) -> f32 {
+    let x = x.clamp(-8.5, 8.5);
+    let y = x * x;
+    let p = 1.426_917e-8 * y + 2.125_100_1e-5;
+    let p = (p * y + 3.534_024_1e-3) * y + 0.134_132_45;
+    let q = 8.145_099e-7 * y + 3.348_860_4e-4;
+    let q = (q * y + 2.602_274_1e-2) * y + 0.467_465_67;
+    x * (p * y + 1.0) / (q * y + 1.0)
+}
+
 /// `1 / √x` for a normal `x` above zero.
 ///
 /// Halving the exponent gives the first guess, which Newton's method corrects: all of it pipelined
 /// multiplications, where a square root and a division each block their unit for many cycles.
 #[inline(always)]
-pub(crate) fn inverse_sqrt(x: f32) -> f32 {
+#[must_use]
+pub fn inverse_sqrt(x: f32) -> f32 {
     let half = 0.5 * x;
     let mut y = f32::from_bits(0x5f37_5a86 - (x.to_bits() >> 1));
     y *= 1.5 - half * y * y;
@@ -60,7 +79,8 @@ pub(crate) fn inverse_sqrt(x: f32) -> f32 {
 
 /// `(sin x, cos x)`, for `|x|` up to some thousands.
 #[inline(always)]
-pub(crate) fn sin_cos(x: f32) -> (f32, f32) {
+#[must_use]
+pub fn sin_cos(x: f32) -> (f32, f32) {
     let shifted = x * std::f32::consts::FRAC_2_PI + ROUND;
     let quarter = shifted - ROUND;
     // π/2 in three parts, so that the remainder keeps its low bits.
@@ -92,6 +112,8 @@ mod tests {
             prop_assert!((f64::from(softplus) - wide.exp().ln_1p()).abs() <= 4e-7 * wide.exp().ln_1p().max(1e-30));
             let positive = exp(x);
             prop_assert!(close(inverse_sqrt(positive), 1.0 / f64::from(positive).sqrt()));
+            let (small, tangent) = (x / 8.0, (wide / 8.0).tanh());
+            prop_assert!((f64::from(tanh(small)) - tangent).abs() <= 4e-7 * tangent.abs());
             let (sin, cos) = sin_cos(x);
             prop_assert!((f64::from(sin) - wide.sin()).abs() < 3e-7);
             prop_assert!((f64::from(cos) - wide.cos()).abs() < 3e-7);

@@ -1,4 +1,6 @@
 //! Matrix products, through the `gemm` crate.
+//!
+//! Each runs on the thread that asks for it, so that its sums do not depend on how many threads there are.
 #![allow(unsafe_code, reason = "`gemm` takes raw pointers; the one call to it is checked right before")]
 
 use gemm::Parallelism;
@@ -18,36 +20,45 @@ pub(crate) fn add_weighted_sums(
     for group in 0..shape.groups {
         let (queries, candidates) =
             (group * q * dim..(group + 1) * q * dim, group * c * dim..(group + 1) * c * dim);
-        let weights = Matrix {
-            values: &weights[group * q * c..(group + 1) * q * c],
-            rows: q,
-            columns: c,
-            is_transposed: false,
-        };
-        let of_queries =
-            Matrix { values: &forward.queries[queries.clone()], rows: q, columns: dim, is_transposed: false };
-        let of_candidates = Matrix {
-            values: &forward.candidates[candidates.clone()],
-            rows: c,
-            columns: dim,
-            is_transposed: false,
-        };
+        let weights = Matrix::new(&weights[group * q * c..(group + 1) * q * c], q, c);
+        let of_queries = Matrix::new(&forward.queries[queries.clone()], q, dim);
+        let of_candidates = Matrix::new(&forward.candidates[candidates.clone()], c, dim);
         add_product(&mut query_gradients[queries], weights, of_candidates);
         add_product(&mut candidate_gradients[candidates], weights.transposed(), of_queries);
     }
 }
 
 /// A row-major matrix, or the transpose of one.
-#[derive(Clone, Copy)]
-struct Matrix<'a> {
-    values: &'a [f32],
+///
+/// ```
+/// use rana_embed::matmul::{Matrix, add_product};
+/// let a = Matrix::new(&[1.0, 2.0, 3.0, 4.0], 2, 2);
+/// let mut sum = [10.0, 10.0];
+/// add_product(&mut sum, a, Matrix::new(&[1.0, 0.5], 1, 2).transposed());
+/// assert_eq!(sum, [12.0, 15.0]);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Matrix<'a, T> {
+    values: &'a [T],
     rows: usize,
     columns: usize,
     is_transposed: bool,
 }
 
-impl Matrix<'_> {
-    fn transposed(self) -> Self {
+impl<'a, T> Matrix<'a, T> {
+    /// A matrix whose rows stand back to back in `values`.
+    ///
+    /// # Panics
+    /// If there are not so many values.
+    #[must_use]
+    pub fn new(values: &'a [T], rows: usize, columns: usize) -> Self {
+        assert_eq!(values.len(), rows * columns, "values do not fit the shape");
+        Self { values, rows, columns, is_transposed: false }
+    }
+
+    /// The same with rows and columns exchanged.
+    #[must_use]
+    pub fn transposed(self) -> Self {
         Self { rows: self.columns, columns: self.rows, is_transposed: !self.is_transposed, ..self }
     }
 
@@ -57,8 +68,32 @@ impl Matrix<'_> {
     }
 }
 
+/// A number that matrices may hold: `f32` or `f64`.
+pub trait Element: sealed::Sealed + Copy + 'static {
+    /// The neutral element of multiplication.
+    const ONE: Self;
+}
+
+impl Element for f32 {
+    const ONE: Self = 1.0;
+}
+
+impl Element for f64 {
+    const ONE: Self = 1.0;
+}
+
+mod sealed {
+    /// Keeps `Element` to the types that `gemm` knows.
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
 /// Adds `a · b` to a row-major matrix, on this thread.
-fn add_product(to: &mut [f32], a: Matrix<'_>, b: Matrix<'_>) {
+///
+/// # Panics
+/// If the shapes do not fit.
+pub fn add_product<T: Element>(to: &mut [T], a: Matrix<'_, T>, b: Matrix<'_, T>) {
     assert_eq!(a.columns, b.rows);
     assert_eq!(a.values.len(), a.rows * a.columns);
     assert_eq!(b.values.len(), b.rows * b.columns);
@@ -81,8 +116,8 @@ fn add_product(to: &mut [f32], a: Matrix<'_>, b: Matrix<'_>) {
             b.values.as_ptr(),
             b_columns,
             b_rows,
-            1.0,
-            1.0,
+            T::ONE,
+            T::ONE,
             false,
             false,
             false,
@@ -104,11 +139,10 @@ mod tests {
             seed in prop::collection::vec(-1.0f32..1.0, 800),
         ) {
             let shape = |values, rows, columns, turn| {
-                let stored = Matrix { values, rows: if turn { columns } else { rows }, columns: if turn { rows } else { columns }, is_transposed: false };
-                if turn { stored.transposed() } else { stored }
+                if turn { Matrix::new(values, columns, rows).transposed() } else { Matrix::new(values, rows, columns) }
             };
             let (a, b) = (shape(&seed[..m * k], m, k, turn[0]), shape(&seed[400..400 + k * n], k, n, turn[1]));
-            let at = |matrix: &Matrix<'_>, row: usize, column: usize| {
+            let at = |matrix: &Matrix<'_, f32>, row: usize, column: usize| {
                 let (columns, rows) = matrix.strides();
                 matrix.values[row * rows as usize + column * columns as usize]
             };

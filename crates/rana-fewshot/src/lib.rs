@@ -12,6 +12,7 @@ mod episode;
 mod mode;
 mod model;
 mod pretraining_facts;
+pub mod rana;
 mod seed;
 mod split;
 mod support;

@@ -16,6 +16,17 @@ pub(crate) enum Purpose {
     Episode = 4,
     /// Which facts support an evaluation, by relation and draw.
     Support = 5,
+    /// The weights that training starts from, by block.
+    Weights = 6,
+    /// Which negatives pairs are contrasted with, by episode; in evaluation by relation and draw.
+    Negatives = 7,
+    TestNegatives = 8,
+    /// Which neighbours an entity is seen with, by entity and step.
+    Neighbours = 9,
+    /// Which components are dropped, by step and pair.
+    Dropout = 10,
+    /// Table rows that do not start from pre-training.
+    Rows = 11,
 }
 
 /// The generator for one purpose at one place.

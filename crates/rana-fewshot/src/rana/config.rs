@@ -595,9 +595,8 @@ impl RanaConfig {
         let at_least_zero = |field, value: f32| {
             require(value >= 0.0 && value.is_finite(), field, value, "a finite number of at least 0")
         };
-        let share = |field, value: f32| {
-            require((0.0..1.0).contains(&value), field, value, "at least 0 and below 1")
-        };
+        let share =
+            |field, value: f32| require((0.0..1.0).contains(&value), field, value, "at least 0 and below 1");
         const COUNT: &str = "between 1 and 1048576";
         count("neighbours", self.neighbours, 0, "at most 1048576")?;
         count("hidden", self.hidden, 0, "at most 1048576, or 0 for that of the vectors")?;
@@ -618,7 +617,8 @@ impl RanaConfig {
         require(self.beta_temp.is_finite(), "beta_temp", self.beta_temp, "a finite number")?;
         at_least_zero("eta", self.eta)?;
         count("inner_steps", self.inner_steps, 1, "between 1 and 1048576; for none say meta_order = 0")?;
-        self.test_inner_steps.map_or(Ok(()), |steps| count("test_inner_steps", steps, 0, "at most 1048576"))?;
+        self.test_inner_steps
+            .map_or(Ok(()), |steps| count("test_inner_steps", steps, 0, "at most 1048576"))?;
         count("shots", self.shots, 1, COUNT)?;
         count("queries", self.queries, 1, COUNT)?;
         count("batch", self.batch, 1, COUNT)?;
@@ -656,7 +656,9 @@ impl RanaConfig {
             "none if score_space is encoded: a translation of rows means nothing there",
         )?;
         require(
-            !(self.score_space == ScoreSpace::Encoded && self.r_scope == RScope::Pair && self.prune_space == PruneSpace::Scoring),
+            !(self.score_space == ScoreSpace::Encoded
+                && self.r_scope == RScope::Pair
+                && self.prune_space == PruneSpace::Scoring),
             "prune_space",
             self.prune_space,
             "frozen or cosine if score_space is encoded, where candidates have no vector before they are drawn",

@@ -1,0 +1,54 @@
+//! [`Inputs`]: all that one step of RANA reads.
+
+use rana_graph::{Edge, EntityId};
+
+use super::config::RanaConfig;
+use super::real::Real;
+use super::weights::Layout;
+
+/// Where entity rows are.
+pub(crate) trait EntityRows<T>: Sync {
+    /// The row that `r`, neighbours and pruning see.
+    fn frozen(&self, entity: EntityId) -> &[T];
+    /// The row that is scored. The same as the frozen one unless a copy of it learns.
+    fn scoring(&self, entity: EntityId) -> &[T];
+}
+
+/// Where the encoder's neighbours are.
+pub(crate) trait Neighbourhood: Sync {
+    /// The neighbours an entity is seen with, at most as many as configured.
+    fn of(&self, entity: EntityId) -> &[Edge];
+}
+
+/// All that one step of RANA reads.
+pub(crate) struct Inputs<'a, T> {
+    pub(crate) config: &'a RanaConfig,
+    pub(crate) layout: &'a Layout,
+    pub(crate) weights: &'a [T],
+    /// One row per relation and inverse, in the order of directed ids.
+    pub(crate) relations: &'a [T],
+    pub(crate) rows: &'a dyn EntityRows<T>,
+    pub(crate) neighbours: &'a dyn Neighbourhood,
+    /// The step whose components are dropped; none outside of training.
+    pub(crate) dropout: Option<u64>,
+}
+
+// Not derived: that would ask the same of `T`.
+impl<T> Clone for Inputs<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Inputs<'_, T> {}
+
+impl<'a, T: Real> Inputs<'a, T> {
+    pub(crate) fn dim(&self) -> usize {
+        self.layout.dim
+    }
+
+    /// The row of a directed relation.
+    pub(crate) fn relation(&self, index: usize) -> &'a [T] {
+        &self.relations[index * self.dim()..(index + 1) * self.dim()]
+    }
+}

@@ -1,0 +1,123 @@
+//! [`Real`]: the numbers that RANA computes with.
+//!
+//! Training runs in `f32`. The very same code in `f64` is what the tests hold against finite
+//! differences, which single precision could not tell from noise.
+
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
+
+use rana_embed::math;
+use rana_embed::matmul::Element;
+
+/// `f32` or `f64`.
+pub trait Real:
+    Element
+    + Send
+    + Sync
+    + PartialOrd
+    + Default
+    + std::fmt::Debug
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+    + Sum
+{
+    /// Zero.
+    const ZERO: Self;
+
+    /// The nearest number of this type.
+    fn of(value: f64) -> Self;
+    /// The same number in double precision.
+    fn wide(self) -> f64;
+    /// The square root.
+    fn sqrt(self) -> Self;
+    /// `e^x`.
+    fn exp(self) -> Self;
+    /// The hyperbolic tangent.
+    fn tanh(self) -> Self;
+    /// `ln(1 + e^x)` and its slope, the sigmoid.
+    fn softplus_and_sigmoid(self) -> (Self, Self);
+}
+
+impl Real for f32 {
+    const ZERO: Self = 0.0;
+
+    #[inline(always)]
+    fn of(value: f64) -> Self {
+        value as Self
+    }
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self.into()
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        self.sqrt()
+    }
+    #[inline(always)]
+    fn exp(self) -> Self {
+        math::exp(self)
+    }
+    #[inline(always)]
+    fn tanh(self) -> Self {
+        math::tanh(self)
+    }
+    #[inline(always)]
+    fn softplus_and_sigmoid(self) -> (Self, Self) {
+        math::softplus_and_sigmoid(self)
+    }
+}
+
+impl Real for f64 {
+    const ZERO: Self = 0.0;
+
+    fn of(value: f64) -> Self {
+        value
+    }
+    fn wide(self) -> f64 {
+        self
+    }
+    fn sqrt(self) -> Self {
+        self.sqrt()
+    }
+    fn exp(self) -> Self {
+        self.exp()
+    }
+    fn tanh(self) -> Self {
+        self.tanh()
+    }
+    fn softplus_and_sigmoid(self) -> (Self, Self) {
+        let y = (-self.abs()).exp();
+        (self.max(0.0) + y.ln_1p(), if self < 0.0 { y } else { 1.0 } / (1.0 + y))
+    }
+}
+
+/// Partial sums that are kept side by side, so that the compiler can use vectors.
+const LANES: usize = 16;
+
+/// `Σ aᵢ bᵢ`, always summed in the same order.
+#[inline(always)]
+pub(crate) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
+    let mut lanes = [T::ZERO; LANES];
+    let (a_blocks, b_blocks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let rest: T = a_blocks.remainder().iter().zip(b_blocks.remainder()).map(|(&a, &b)| a * b).sum();
+    for (a, b) in a_blocks.zip(b_blocks) {
+        for lane in 0..LANES {
+            lanes[lane] += a[lane] * b[lane];
+        }
+    }
+    lanes.into_iter().sum::<T>() + rest
+}
+
+/// `to += factor · from`.
+#[inline(always)]
+pub(crate) fn add_scaled<T: Real>(to: &mut [T], factor: T, from: &[T]) {
+    for (to, &from) in to.iter_mut().zip(from) {
+        *to += factor * from;
+    }
+}

@@ -16,6 +16,7 @@ pub mod rana;
 mod seed;
 mod split;
 mod support;
+mod translation;
 
 pub use candidates::{CandidateBuilder, CandidateConfig, CandidateRule};
 pub use episode::{Episode, EpisodeConfig, EpisodeError, EpisodeSampler, Sampling};
@@ -27,6 +28,7 @@ pub use split::{
     SplitReport, SplitSettings, TaskReport, split,
 };
 pub use support::{SupportOrder, first_k, resampled};
+pub use translation::Translation;
 
 #[cfg(test)]
 mod tests {

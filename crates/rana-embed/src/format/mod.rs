@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::table::Table;
 use crate::table_error::TableError;
 
+pub use safetensors::{Tensor, TensorFile, Values, write_tensors};
 pub use vectors::{ImportedVectors, VectorFiles, export_vectors, import_vectors};
 
 /// A format of files that hold a table.

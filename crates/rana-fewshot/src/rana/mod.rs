@@ -1,9 +1,24 @@
 //! RANA: the relation-aware network with attention-based loss (section 4 of the paper).
 
+mod adam;
+mod attend;
 mod batch;
 mod config;
+mod diagnostics;
+mod encoder;
 mod inputs;
+mod learned_rows;
+mod model;
+mod negatives;
+mod neighbours;
+mod objective;
+mod pairs;
+mod parameters;
 mod real;
+mod row_gradients;
+mod run;
+mod step;
+mod trainer;
 mod weights;
 
 pub use batch::{Contrasts, MetaTask};
@@ -11,5 +26,14 @@ pub use config::{
     Activation, AdamRows, AggInput, Attn, AttnInput, BetaScale, BetaSpace, Ends, FewSurvivors, Init,
     InnerReduction, MetaOrder, NegWeight, NeighbourChoice, OuterReduction, Padding, Prune, PruneSpace,
     RScope, RanaConfig, RanaConfigError, Residual, ScoreSpace, TestNegatives, TrainEntities,
+};
+pub use diagnostics::Diagnostics;
+pub use learned_rows::LearnedRows;
+pub use model::RanaModel;
+pub use parameters::{DimensionMismatch, RanaParameters, StartVectors};
+pub use run::{BestRecord, RUN_VERSION, Run, RunError, RunManifest};
+pub use trainer::{
+    Best, LogEntry, MetaError, MetaObserver, MetaOutcome, MetaTrainer, StepReport, TrainingState,
+    ValidationReport,
 };
 pub use weights::{Block, Layout};

@@ -10,7 +10,7 @@ use rana_embed::math;
 use rana_embed::matmul::Element;
 
 /// `f32` or `f64`.
-pub trait Real:
+pub(crate) trait Real:
     Element
     + Send
     + Sync

@@ -1,0 +1,259 @@
+//! [`RanaModel`]: RANA with fixed parameters, turning supports into relations.
+
+use std::sync::Arc;
+
+use pulp::{Arch, Simd, WithSimd};
+use rana_embed::Norm;
+use rana_graph::{EntityId, Graph, Pair};
+use rayon::prelude::*;
+
+use super::batch::{Contrasts, MetaTask};
+use super::config::{RScope, RanaConfig, ScoreSpace, TestNegatives, TrainEntities};
+use super::encoder::{CHUNK, Chunk, End, Projection};
+use super::inputs::{EntityRows, Inputs};
+use super::learned_rows::LearnedRows;
+use super::negatives::{Choice, NegativeSampler, Pruned};
+use super::neighbours::Neighbours;
+use super::objective::{Objective, ObjectiveTask, Scratch};
+use super::pairs::EncodedPairs;
+use super::parameters::RanaParameters;
+use super::real::{add_scaled, dot};
+use super::weights::Layout;
+use crate::model::{AdaptedRelation, FewShotModel, Support};
+use crate::seed::{Purpose, rng};
+use crate::translation::Translation;
+
+/// RANA with fixed parameters.
+pub struct RanaModel<'g> {
+    config: RanaConfig,
+    layout: Layout,
+    neighbours: Neighbours<'g>,
+    parameters: Arc<RanaParameters>,
+    projection: Projection<f32>,
+}
+
+/// Entity rows in the two roles they have.
+pub(crate) struct RowRoles<'a> {
+    pub(crate) rows: &'a LearnedRows,
+    pub(crate) is_shared: bool,
+}
+
+impl EntityRows<f32> for RowRoles<'_> {
+    fn frozen(&self, entity: EntityId) -> &[f32] {
+        if self.is_shared { self.rows.row(entity) } else { self.rows.base(entity) }
+    }
+
+    fn scoring(&self, entity: EntityId) -> &[f32] {
+        self.rows.row(entity)
+    }
+}
+
+impl<'a> RowRoles<'a> {
+    pub(crate) fn new(config: &RanaConfig, rows: &'a LearnedRows) -> Self {
+        Self { rows, is_shared: config.train_entities == TrainEntities::Shared }
+    }
+}
+
+impl<'g> RanaModel<'g> {
+    /// A model of a graph.
+    ///
+    /// # Panics
+    /// If the parameters are not those of the configuration.
+    #[must_use]
+    pub fn new(config: RanaConfig, graph: &'g Graph, parameters: Arc<RanaParameters>) -> Self {
+        let layout = Layout::new(&config, parameters.rows.dim());
+        assert_eq!(parameters.weights.len(), layout.len(), "the weights are of another configuration");
+        let neighbours = Neighbours::fixed(graph, &config);
+        let roles = RowRoles::new(&config, &parameters.rows);
+        let projection = Projection::new(Inputs {
+            config: &config,
+            layout: &layout,
+            weights: &parameters.weights,
+            relations: &parameters.relations,
+            rows: &roles,
+            neighbours: &neighbours,
+            dropout: None,
+        });
+        Self { config, layout, neighbours, parameters, projection }
+    }
+
+    /// Its configuration.
+    #[must_use]
+    pub fn config(&self) -> &RanaConfig {
+        &self.config
+    }
+
+    /// Its parameters.
+    #[must_use]
+    pub fn parameters(&self) -> &Arc<RanaParameters> {
+        &self.parameters
+    }
+
+    pub(crate) fn roles(&self) -> RowRoles<'_> {
+        RowRoles::new(&self.config, &self.parameters.rows)
+    }
+
+    pub(crate) fn inputs<'a>(&'a self, roles: &'a RowRoles<'a>) -> Inputs<'a, f32> {
+        Inputs {
+            config: &self.config,
+            layout: &self.layout,
+            weights: &self.parameters.weights,
+            relations: &self.parameters.relations,
+            rows: roles,
+            neighbours: &self.neighbours,
+            dropout: None,
+        }
+    }
+
+    /// The support with negatives, as draw number `draw` gives them.
+    ///
+    /// Only tails of the support itself count as known: an evaluation must not look at others.
+    fn support_task(&self, roles: &RowRoles<'_>, support: &Support<'_>, draw: u64) -> MetaTask {
+        let config = &self.config;
+        let sampler = NegativeSampler { config, rows: roles, entities: self.parameters.rows.rows() };
+        let mut rng = rng(config.seed, Purpose::TestNegatives, [support.seed, draw]);
+        let mut contrasts = Contrasts::default();
+        for &pair in support.pairs {
+            let mut known: Vec<EntityId> = support
+                .pairs
+                .iter()
+                .filter(|other| other.head == pair.head)
+                .map(|other| other.tail)
+                .collect();
+            known.sort_unstable();
+            let cutoff = match config.prune_at_test {
+                true => sampler.cutoff(pair.tail, support.candidates),
+                false => f32::NEG_INFINITY,
+            };
+            let choice = Choice { pair, candidates: support.candidates, known: &known, cutoff };
+            let negatives = match config.test_negatives {
+                TestNegatives::Seeded => sampler.draw(&choice, &mut rng, &mut Pruned::default()),
+                TestNegatives::FirstValid => sampler.first(&choice),
+            };
+            contrasts.push(pair, negatives);
+        }
+        MetaTask { support: contrasts, query: Contrasts::default() }
+    }
+
+    /// Adapts to a support, keeping what was looked at on the way.
+    pub(crate) fn adapt_with<'a>(
+        &'a self,
+        roles: &'a RowRoles<'a>,
+        support: &Support<'_>,
+        draw: u64,
+    ) -> Adaptation {
+        let inputs = self.inputs(roles);
+        let task = self.support_task(roles, support, draw);
+        let pairs = EncodedPairs::new(inputs, &self.projection, std::slice::from_ref(&task));
+        let objective_task = pairs.objective_task(inputs, 0, &task);
+        let objective = Objective { inputs, chunks: &pairs.chunks };
+        let path = Arch::new().dispatch(Adapt { objective, task: &objective_task });
+        Adaptation { task, pairs, objective_task, path }
+    }
+
+    /// eq. 14: the relation that a support gives, averaged over draws of its negatives.
+    fn adapted_relation(&self, roles: &RowRoles<'_>, support: &Support<'_>) -> Vec<f32> {
+        let draws = self.config.test_draws;
+        let mut mean = vec![0.0; self.layout.dim];
+        for draw in 0..draws {
+            let path = self.adapt_with(roles, support, draw as u64).path;
+            add_scaled(&mut mean, 1.0 / draws as f32, &path[path.len() - 1]);
+        }
+        mean
+    }
+}
+
+/// What adaptation looked at.
+pub(crate) struct Adaptation {
+    pub(crate) task: MetaTask,
+    pub(crate) pairs: EncodedPairs<f32>,
+    pub(crate) objective_task: ObjectiveTask,
+    /// The relation before and after each inner step.
+    pub(crate) path: Vec<Vec<f32>>,
+}
+
+/// The inner steps of an evaluation.
+struct Adapt<'a> {
+    objective: Objective<'a, f32>,
+    task: &'a ObjectiveTask,
+}
+
+impl WithSimd for Adapt<'_> {
+    type Output = Vec<Vec<f32>>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Vec<Vec<f32>> {
+        let Self { objective, task } = self;
+        let start = objective.support_relation(task);
+        let factor = objective.inner_factor(task.support_pairs.len(), false);
+        let steps = objective.inputs.config.evaluation_steps();
+        objective.inner_steps(start, &task.support, steps, factor, &mut Scratch::default())
+    }
+}
+
+impl FewShotModel for RanaModel<'_> {
+    /// # Panics
+    /// If the support is empty.
+    fn adapt(&self, support: &Support<'_>) -> Box<dyn AdaptedRelation + '_> {
+        assert!(!support.pairs.is_empty(), "a relation is learned from at least one pair");
+        let relation = self.adapted_relation(&self.roles(), support);
+        match self.config.score_space {
+            ScoreSpace::Raw | ScoreSpace::EncodedSupport => {
+                let rows = |entity| self.parameters.rows.row(entity);
+                Box::new(Translation { rows, norm: Norm::L2, relation })
+            }
+            ScoreSpace::Encoded => {
+                Box::new(EncodedTranslation { model: self, support: support.pairs.to_vec(), relation })
+            }
+        }
+    }
+}
+
+/// A translation between what the encoder makes of the ends of each pair.
+struct EncodedTranslation<'m> {
+    model: &'m RanaModel<'m>,
+    support: Vec<Pair>,
+    relation: Vec<f32>,
+}
+
+impl EncodedTranslation<'_> {
+    /// Scores some pairs. They are encoded in chunks of one size, so that the sums of a pair do not depend
+    /// on how many there are.
+    fn score(&self, pairs: &[Pair], out: &mut [f32]) {
+        let roles = self.model.roles();
+        let inputs = self.model.inputs(&roles);
+        let dim = inputs.dim();
+        let mut padded = pairs.to_vec();
+        padded.resize(CHUNK, pairs[0]);
+        let mut r = vec![0.0; CHUNK * dim];
+        for (&pair, r) in padded.iter().zip(r.chunks_exact_mut(dim)) {
+            let own = [pair];
+            let over = match inputs.config.r_scope {
+                RScope::Pair => &own[..],
+                RScope::TaskMean => &self.support,
+            };
+            for pair in over {
+                add_scaled(r, 1.0 / over.len() as f32, inputs.rows.frozen(pair.tail));
+                add_scaled(r, -1.0 / over.len() as f32, inputs.rows.frozen(pair.head));
+            }
+        }
+        let chunk = Chunk::encode(inputs, &self.model.projection, &padded, &r);
+        for (at, out) in out.iter_mut().enumerate() {
+            let mut difference = chunk.encoded(at, End::Head).to_vec();
+            add_scaled(&mut difference, 1.0, &self.relation);
+            add_scaled(&mut difference, -1.0, chunk.encoded(at, End::Tail));
+            *out = -dot(&difference, &difference).sqrt();
+        }
+    }
+}
+
+impl AdaptedRelation for EncodedTranslation<'_> {
+    fn scores(&self, heads: &[EntityId], candidates: &[EntityId], out: &mut [f32]) {
+        let pairs: Vec<Pair> =
+            heads.iter().flat_map(|&head| candidates.iter().map(move |&tail| Pair { head, tail })).collect();
+        pairs
+            .par_chunks(CHUNK)
+            .zip(out.par_chunks_mut(CHUNK))
+            .for_each(|(pairs, out)| self.score(pairs, out));
+    }
+}

@@ -1,0 +1,333 @@
+//! [`NegativeSampler`]: candidate pruning and the negatives of a pair (eq. 8).
+
+use std::cmp::Ordering;
+use std::sync::OnceLock;
+
+use rana_graph::{EntityId, Pair, Task};
+use rand::seq::index;
+use rand::{Rng, RngExt};
+
+use super::config::{FewSurvivors, Prune, PruneSpace, RanaConfig};
+use super::inputs::EntityRows;
+use super::real::dot;
+
+/// Draws per negative before all candidates are looked at instead.
+const TRIES: usize = 64;
+
+/// What may be drawn for a pair.
+pub(crate) struct Choice<'a> {
+    pub(crate) pair: Pair,
+    pub(crate) candidates: &'a [EntityId],
+    /// Tails that are true too, ascending.
+    pub(crate) known: &'a [EntityId],
+    /// How similar to the true tail a negative must be.
+    pub(crate) cutoff: f32,
+}
+
+impl Choice<'_> {
+    fn is_valid(&self, candidate: EntityId) -> bool {
+        candidate != self.pair.tail && self.known.binary_search(&candidate).is_err()
+    }
+}
+
+/// How much pruning there was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pruned {
+    /// Valid candidates that were looked at.
+    pub(crate) seen: u64,
+    /// Those of them that were not similar enough.
+    pub(crate) pruned: u64,
+}
+
+/// Draws negatives over some rows.
+#[derive(Clone, Copy)]
+pub(crate) struct NegativeSampler<'a> {
+    pub(crate) config: &'a RanaConfig,
+    pub(crate) rows: &'a dyn EntityRows<f32>,
+    pub(crate) entities: usize,
+}
+
+impl NegativeSampler<'_> {
+    /// How similar two entities are, for pruning.
+    fn similarity(&self, tail: EntityId, candidate: EntityId) -> f32 {
+        match self.config.prune_space {
+            PruneSpace::Frozen => dot(self.rows.frozen(tail), self.rows.frozen(candidate)),
+            PruneSpace::Scoring => dot(self.rows.scoring(tail), self.rows.scoring(candidate)),
+            PruneSpace::Cosine => {
+                let (a, b) = (self.rows.frozen(tail), self.rows.frozen(candidate));
+                dot(a, b) / (dot(a, a) * dot(b, b)).sqrt().max(f32::MIN_POSITIVE)
+            }
+        }
+    }
+
+    /// How similar to `tail` a candidate must be to survive.
+    pub(crate) fn cutoff(&self, tail: EntityId, candidates: &[EntityId]) -> f32 {
+        match self.config.prune {
+            Prune::Off => f32::NEG_INFINITY,
+            Prune::Threshold(tau) => tau,
+            Prune::Quantile(share) => {
+                let kept = (share * candidates.len() as f32).ceil() as usize;
+                if kept == 0 || kept >= candidates.len() {
+                    return f32::NEG_INFINITY;
+                }
+                let mut similar: Vec<f32> =
+                    candidates.iter().map(|&candidate| self.similarity(tail, candidate)).collect();
+                *similar.select_nth_unstable_by(kept - 1, |a, b| b.total_cmp(a)).1
+            }
+        }
+    }
+
+    /// Draws the negatives of a pair without replacement from what survives pruning.
+    ///
+    /// Rejection is cheap as long as a fair share survives. Where too few do, all candidates are looked
+    /// at: the rule for few survivors applies, then all valid candidates, then all entities.
+    pub(crate) fn draw(&self, choice: &Choice<'_>, rng: &mut impl Rng, pruned: &mut Pruned) -> Vec<EntityId> {
+        let wanted = self.config.negatives;
+        let mut drawn: Vec<EntityId> = Vec::with_capacity(wanted);
+        if choice.candidates.len() > wanted {
+            for _ in 0..TRIES * wanted {
+                let candidate = choice.candidates[rng.random_range(0..choice.candidates.len())];
+                if !choice.is_valid(candidate) || drawn.contains(&candidate) {
+                    continue;
+                }
+                pruned.seen += 1;
+                if choice.cutoff > f32::NEG_INFINITY
+                    && self.similarity(choice.pair.tail, candidate) < choice.cutoff
+                {
+                    pruned.pruned += 1;
+                    continue;
+                }
+                drawn.push(candidate);
+                if drawn.len() == wanted {
+                    return drawn;
+                }
+            }
+        }
+        self.draw_from_all(choice, rng)
+    }
+
+    /// The same, having looked at every candidate.
+    fn draw_from_all(&self, choice: &Choice<'_>, rng: &mut impl Rng) -> Vec<EntityId> {
+        let wanted = self.config.negatives;
+        let mut valid: Vec<EntityId> =
+            choice.candidates.iter().copied().filter(|&candidate| choice.is_valid(candidate)).collect();
+        valid.sort_unstable();
+        valid.dedup();
+        if valid.is_empty() {
+            return self.draw_from_entities(choice, rng);
+        }
+        let similar = |&candidate: &EntityId| self.similarity(choice.pair.tail, candidate);
+        let survivors: Vec<EntityId> = match choice.cutoff {
+            f32::NEG_INFINITY => valid.clone(),
+            cutoff => valid.iter().copied().filter(|candidate| similar(candidate) >= cutoff).collect(),
+        };
+        if survivors.len() >= wanted {
+            return index::sample(rng, survivors.len(), wanted).into_iter().map(|at| survivors[at]).collect();
+        }
+        match self.config.few_survivors {
+            FewSurvivors::Repeat if !survivors.is_empty() => {
+                (0..wanted).map(|_| survivors[rng.random_range(0..survivors.len())]).collect()
+            }
+            FewSurvivors::Repeat | FewSurvivors::Nearest => {
+                let mut ranked: Vec<(f32, EntityId)> = valid.iter().map(|id| (similar(id), *id)).collect();
+                ranked.sort_by(|a, b| match b.0.total_cmp(&a.0) {
+                    Ordering::Equal => a.1.cmp(&b.1),
+                    other => other,
+                });
+                ranked.into_iter().take(wanted).map(|(_, id)| id).collect()
+            }
+        }
+    }
+
+    /// A relation without a valid candidate has the whole graph.
+    fn draw_from_entities(&self, choice: &Choice<'_>, rng: &mut impl Rng) -> Vec<EntityId> {
+        let mut drawn = Vec::new();
+        for _ in 0..TRIES * self.config.negatives {
+            let entity = EntityId(rng.random_range(0..self.entities as u32));
+            if choice.is_valid(entity) && !drawn.contains(&entity) {
+                drawn.push(entity);
+            }
+            if drawn.len() == self.config.negatives {
+                break;
+            }
+        }
+        drawn
+    }
+
+    /// The first valid survivors in file order.
+    pub(crate) fn first(&self, choice: &Choice<'_>) -> Vec<EntityId> {
+        let survives = |candidate: EntityId| {
+            choice.cutoff == f32::NEG_INFINITY
+                || self.similarity(choice.pair.tail, candidate) >= choice.cutoff
+        };
+        let mut found: Vec<EntityId> = Vec::new();
+        for &candidate in choice.candidates {
+            if found.len() == self.config.negatives {
+                break;
+            }
+            if choice.is_valid(candidate) && !found.contains(&candidate) && survives(candidate) {
+                found.push(candidate);
+            }
+        }
+        found
+    }
+}
+
+/// The cutoffs of all tails of some tasks, each found when it is first asked for.
+///
+/// Pruning on pre-trained rows never changes, so a tail needs to be compared to its candidates once.
+#[derive(Debug)]
+pub(crate) struct Cutoffs {
+    /// For each task its distinct tails, ascending, and where their cutoffs start.
+    tasks: Vec<(Vec<EntityId>, usize)>,
+    cutoffs: Vec<OnceLock<f32>>,
+}
+
+impl Cutoffs {
+    pub(crate) fn new<'t>(tasks: impl Iterator<Item = Task<'t>>) -> Self {
+        let mut start = 0;
+        let tasks: Vec<(Vec<EntityId>, usize)> = tasks
+            .map(|task| {
+                let mut tails: Vec<EntityId> = task.facts.iter().map(|pair| pair.tail).collect();
+                tails.sort_unstable();
+                tails.dedup();
+                let first = start;
+                start += tails.len();
+                (tails, first)
+            })
+            .collect();
+        Self { tasks, cutoffs: (0..start).map(|_| OnceLock::new()).collect() }
+    }
+
+    /// The cutoff of a tail of a task.
+    pub(crate) fn of(
+        &self,
+        sampler: &NegativeSampler<'_>,
+        task: usize,
+        tail: EntityId,
+        candidates: &[EntityId],
+    ) -> f32 {
+        let (tails, start) = &self.tasks[task];
+        match tails.binary_search(&tail) {
+            Ok(at) if sampler.config.prune_space != PruneSpace::Scoring => {
+                *self.cutoffs[start + at].get_or_init(|| sampler.cutoff(tail, candidates))
+            }
+            _ => sampler.cutoff(tail, candidates),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rana_graph::keyed_rng;
+
+    /// Rows on a line: entity n at n.
+    struct Line(Vec<f32>);
+
+    impl EntityRows<f32> for Line {
+        fn frozen(&self, entity: EntityId) -> &[f32] {
+            &self.0[entity.index()..=entity.index()]
+        }
+        fn scoring(&self, entity: EntityId) -> &[f32] {
+            self.frozen(entity)
+        }
+    }
+
+    fn ids(ids: impl IntoIterator<Item = u32>) -> Vec<EntityId> {
+        ids.into_iter().map(EntityId).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn negatives_are_never_true_and_never_pruned_while_enough_survive(
+            known in prop::collection::btree_set(0u32..40, 0..30),
+            candidates in prop::collection::vec(0u32..40, 1..60),
+            tail in 0u32..40,
+            wanted in 1usize..8,
+            share in 0.05f32..1.0,
+            space in prop::sample::select(PruneSpace::ALL.to_vec()),
+            seed in 0u64..1000,
+        ) {
+            let rows = Line((0..40).map(|n| n as f32 / 10.0).collect());
+            let config = RanaConfig {
+                negatives: wanted,
+                prune: Prune::Quantile(share),
+                prune_space: space,
+                ..RanaConfig::default()
+            };
+            let sampler = NegativeSampler { config: &config, rows: &rows, entities: 40 };
+            let (known, candidates) = (ids(known), ids(candidates));
+            let pair = Pair { head: EntityId(0), tail: EntityId(tail) };
+            let cutoff = sampler.cutoff(pair.tail, &candidates);
+            let choice = Choice { pair, candidates: &candidates, known: &known, cutoff };
+            let mut pruned = Pruned::default();
+            let drawn = sampler.draw(&choice, &mut keyed_rng([seed, 0, 0, 0]), &mut pruned);
+            prop_assert!(pruned.pruned <= pruned.seen);
+            let mut distinct = drawn.clone();
+            distinct.sort_unstable();
+            distinct.dedup();
+            prop_assert_eq!(distinct.len(), drawn.len());
+            for &negative in &drawn {
+                prop_assert!(negative != pair.tail && !known.contains(&negative));
+            }
+            let mut valid: Vec<EntityId> = candidates
+                .iter()
+                .copied()
+                .filter(|id| *id != pair.tail && !known.contains(id))
+                .collect();
+            valid.sort_unstable();
+            valid.dedup();
+            let survivors = valid.iter().filter(|id| sampler.similarity(pair.tail, **id) >= cutoff).count();
+            if survivors >= wanted {
+                prop_assert_eq!(drawn.len(), wanted);
+                prop_assert!(drawn.iter().all(|id| sampler.similarity(pair.tail, *id) >= cutoff));
+            }
+            if !valid.is_empty() {
+                prop_assert_eq!(drawn.len(), wanted.min(valid.len()));
+                prop_assert!(drawn.iter().all(|id| valid.contains(id)));
+            }
+        }
+    }
+
+    #[test]
+    fn too_few_survivors_are_the_nearest_or_repeated() {
+        let rows = Line((0..10).map(|n| n as f32).collect());
+        let draw = |few_survivors| {
+            let config = RanaConfig {
+                negatives: 3,
+                prune: Prune::Threshold(15.0),
+                few_survivors,
+                ..RanaConfig::default()
+            };
+            let sampler = NegativeSampler { config: &config, rows: &rows, entities: 10 };
+            // At 2, only those from 8 on are similar enough, and 9 is true.
+            let candidates = ids(0..10);
+            let choice = Choice {
+                pair: Pair { head: EntityId(0), tail: EntityId(2) },
+                candidates: &candidates,
+                known: &[EntityId(9)],
+                cutoff: sampler.cutoff(EntityId(2), &candidates),
+            };
+            sampler.draw(&choice, &mut keyed_rng([1, 0, 0, 0]), &mut Pruned::default())
+        };
+        assert_eq!(draw(FewSurvivors::Nearest), ids([8, 7, 6]));
+        assert_eq!(draw(FewSurvivors::Repeat), ids([8, 8, 8]));
+    }
+
+    #[test]
+    fn a_quantile_keeps_its_share() {
+        let rows = Line((0..10).map(|n| n as f32).collect());
+        let config = RanaConfig { prune: Prune::Quantile(0.3), ..RanaConfig::default() };
+        let sampler = NegativeSampler { config: &config, rows: &rows, entities: 10 };
+        assert_eq!(sampler.cutoff(EntityId(2), &ids(0..10)), 14.0);
+        let choice = Choice {
+            pair: Pair { head: EntityId(0), tail: EntityId(2) },
+            candidates: &ids(0..10),
+            known: &[EntityId(7)],
+            cutoff: 14.0,
+        };
+        assert_eq!(sampler.first(&choice), ids([8, 9]));
+    }
+}

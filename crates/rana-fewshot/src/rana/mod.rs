@@ -4,6 +4,8 @@ mod batch;
 mod config;
 mod inputs;
 mod real;
+#[cfg(test)]
+mod reference;
 mod weights;
 
 pub use batch::{Contrasts, MetaTask};

@@ -790,9 +790,9 @@ mod tests {
     /// One task in one dimension, of which everything can be worked out by hand.
     fn by_hand(config: &RanaConfig) -> (Layout, Parameters, Lists, Vec<MetaTask>) {
         let layout = Layout::new(config, 1);
+        let mut weights = vec![0.0; layout.len()];
         let end = &layout.ends[0];
         let attention = end.attention.as_ref().unwrap();
-        let mut weights = vec![f64::NAN; layout.len()];
         for (block, value) in [
             (&attention.pair, 1.0),
             (&attention.relation, -1.0),
@@ -914,6 +914,96 @@ mod tests {
         let of_support = (1.0 / positive).ln_1p() + negative.ln_1p();
         let of_query = (3f64.ln() - 2.0).exp().ln_1p();
         assert_near(reference.loss(&p, &tasks, None).0, of_support + of_query, 1e-14);
+    }
+
+    #[test]
+    fn options_of_the_encoder_are_what_they_are_by_hand() {
+        // The support's relation with an option, after a change to what `by_hand` sets up.
+        let relation = |config: RanaConfig, change: &dyn Fn(&Layout, &mut Parameters, &mut MetaTask)| {
+            let (layout, mut p, neighbours, mut tasks) = by_hand(&config);
+            change(&layout, &mut p, &mut tasks[0]);
+            let reference = Reference { config: &config, layout: &layout, neighbours: &neighbours };
+            reference.relations(&p, &tasks[0])[0][0]
+        };
+        let w2 = 3f64.ln() / 1f64.tanh();
+        // R with some attention to the second neighbour: A = 6 α1 + 2 α2, and the tail is as before.
+        let by_alpha = |alpha: f64| (1.0 + 6.0 - 4.0 * alpha) / 2.0 - 0.5;
+        assert_near(by_alpha(0.75), 1.5, 0.0);
+
+        let config = RanaConfig { residual: Residual::Translation, ..config_by_hand() };
+        assert_near(relation(config, &|_, _, _| {}), 1.5 + 1.0, 1e-15);
+
+        let config = RanaConfig { attn_input: AttnInput::RelationEntity, ..config_by_hand() };
+        let value = relation(config, &|layout, p, _| {
+            layout.ends[0].attention.as_ref().unwrap().entity.as_ref().unwrap().of_mut(&mut p.weights)[0] =
+                0.25;
+        });
+        // Of the neighbours, W1 sees 1 - 1 + 4/4 and 1 - 0 + 2/4.
+        assert_near(value, by_alpha(sigmoid(w2 * (1.5f64.tanh() - 1f64.tanh()))), 1e-15);
+
+        let config = RanaConfig { ends: Ends::Separate, ..config_by_hand() };
+        let value = relation(config, &|layout, p, _| {
+            // The tail has no neighbours, so the rest of its weights can stay at zero.
+            layout.ends[1].combine.of_mut(&mut p.weights)[0] = 3.0;
+        });
+        assert_near(value, 2.0 - 0.5 * 6.0, 1e-15);
+
+        let config = RanaConfig { r_scope: RScope::TaskMean, ..config_by_hand() };
+        let value = relation(config, &|_, _, task| task.support.push(pair(6, 7), []));
+        // A second pair, of two entities at 9, has r = 0 and R = 4.5 - 4.5/2; the mean of r is 1/2.
+        assert_near(value, (by_alpha(sigmoid(w2 * 2.0 * 0.5f64.tanh())) + 2.25) / 2.0, 1e-15);
+
+        let config = RanaConfig { rel_act: Activation::LeakyRelu, ..config_by_hand() };
+        let value = relation(config, &|layout, p, _| layout.relation_head.of_mut(&mut p.weights)[0] = -1.0);
+        assert_near(value, -0.025, 1e-15);
+        for (enc_act, expected) in [
+            (Activation::Sigmoid, sigmoid(2.0) - 0.5 * sigmoid(1.0)),
+            (Activation::Tanh, 2f64.tanh() - 0.5 * 1f64.tanh()),
+        ] {
+            let config = RanaConfig { enc_act, ..config_by_hand() };
+            assert_near(relation(config, &|_, _, _| {}), expected, 1e-15);
+        }
+    }
+
+    #[test]
+    fn weights_of_negatives_are_what_they_are_by_hand() {
+        let base = config_by_hand();
+        let logit = 3f64.ln();
+        for (config, expected) in [
+            (RanaConfig { beta_scale: BetaScale::Sqrt2d, ..base.clone() }, sigmoid(logit / 2f64.sqrt())),
+            (RanaConfig { beta_temp: 2.0, ..base.clone() }, sigmoid(2.0 * logit)),
+            // The frozen tail is at 2, its negatives at 1.5 and 0.5.
+            (RanaConfig { beta_space: BetaSpace::Frozen, ..base.clone() }, sigmoid(2.0)),
+            // Scores are 2 - ln 3 and 0.
+            (
+                RanaConfig { neg_weight: NegWeight::SelfAdversarial, adv_temp: 2.0, ..base.clone() },
+                sigmoid(2.0 * (2.0 - logit)),
+            ),
+            (RanaConfig { neg_weight: NegWeight::Uniform, ..base.clone() }, 0.5),
+            (RanaConfig { neg_weight: NegWeight::One, ..base.clone() }, 1.0),
+            // t' = 1 is compared with rows, which are as before.
+            (RanaConfig { score_space: ScoreSpace::EncodedSupport, ..base.clone() }, sigmoid(logit)),
+        ] {
+            let (layout, mut p, neighbours, tasks) = by_hand(&config);
+            (p.frozen[4], p.frozen[5]) = (1.5, 0.5);
+            let reference = Reference { config: &config, layout: &layout, neighbours: &neighbours };
+            let mut tape = Tape::new(None);
+            let contrasts = reference.contrasts(&p, &tasks[0], Part::Support, &mut tape);
+            assert_near(reference.negative_weights(&contrasts[0], &[1.5], &mut tape)[0], expected, 1e-15);
+        }
+        // Encoded, the head is another vector with each tail, and counts. With t at 2 and with x at 1 it is
+        // 2 (see above), t' = 1 and x' = 1/2.
+        let config = RanaConfig { score_space: ScoreSpace::Encoded, ..base };
+        let (layout, mut p, neighbours, tasks) = by_hand(&config);
+        (p.frozen[4], p.frozen[5]) = (3.0, 1.0);
+        let reference = Reference { config: &config, layout: &layout, neighbours: &neighbours };
+        let mut tape = Tape::new(None);
+        let contrasts = reference.contrasts(&p, &tasks[0], Part::Support, &mut tape);
+        // With x at 3, r = 2: logits are W2 tanh(1) and W2 tanh(2).
+        let alpha = sigmoid(3f64.ln() / 1f64.tanh() * (2f64.tanh() - 1f64.tanh()));
+        let head = (1.0 + 6.0 - 4.0 * alpha) / 2.0;
+        let expected = sigmoid((2.0 * head + 1.5) - (2.0 * 2.0 + 0.5));
+        assert_near(reference.negative_weights(&contrasts[0], &[1.5], &mut tape)[0], expected, 1e-15);
     }
 
     #[test]

@@ -540,7 +540,7 @@ impl Reference<'_> {
     /// With one table for both roles of entities, its gradient is that of `scoring`.
     pub(crate) fn gradient(&self, p: &Parameters, tasks: &[MetaTask]) -> Parameters {
         // The error of the extrapolation falls with step⁴, that of rounding rises with 1/step; about
-        // here, both are below 1e-11.
+        // here, their sum is 1e-11 of the greatest value.
         self.gradient_by_steps(p, tasks, 1e-3)
     }
 
@@ -882,6 +882,48 @@ mod tests {
             assert_near(gradient.scoring[6], outer, 1e-10);
             assert_near(gradient.scoring[7], -sigmoid(adapted), 1e-10);
         }
+    }
+
+    #[test]
+    fn the_support_counts_before_it_is_adapted_to() {
+        let loss = |outer_includes_support| {
+            let config = RanaConfig { outer_includes_support, ..config_by_hand() };
+            let (layout, p, neighbours, tasks) = by_hand(&config);
+            let reference = Reference { config: &config, layout: &layout, neighbours: &neighbours };
+            reference.loss(&p, &tasks, None).0
+        };
+        // Scores are 1/2, 2 - ln 3 and 0 at R = 3/2, and β is (3/4, 1/4).
+        let expected = -sigmoid(0.5).ln() - 0.75 * sigmoid(3f64.ln() - 2.0).ln() + 0.25 * 2f64.ln();
+        assert_near(loss(true) - loss(false), expected, 1e-14);
+    }
+
+    #[test]
+    fn self_adversarial_weights_are_constant_but_follow_the_relation() {
+        let config = RanaConfig {
+            neg_weight: NegWeight::SelfAdversarial,
+            meta_order: MetaOrder::Second,
+            inner_steps: 2,
+            ..config_by_hand()
+        };
+        let (layout, p, neighbours, tasks) = by_hand(&config);
+        let reference = Reference { config: &config, layout: &layout, neighbours: &neighbours };
+        let path = reference.relations(&p, &tasks[0]);
+        let (near, far) = (0.5 + 3f64.ln(), 0.5);
+        // R is above the tail, between its negatives, and stays there: dR/dx2 goes with R by 1 - ηH.
+        let (mut relation, mut by_negative) = (1.5, 0.0);
+        for at in 0..2 {
+            assert!(relation > 1.0 && relation < near);
+            let (a, b1, b2) =
+                (sigmoid(relation - 2.0), sigmoid(1.0 - (near - relation)), sigmoid(1.0 - (relation - far)));
+            let w2 = sigmoid((near - relation) - (relation - far));
+            let w1 = 1.0 - w2;
+            let curvature = a * (1.0 - a) + w1 * b1 * (1.0 - b1) + w2 * b2 * (1.0 - b2);
+            by_negative += 0.5 * w2 * b2 * (1.0 - b2) - 0.5 * curvature * by_negative;
+            relation -= 0.5 * (a + w1 * b1 - w2 * b2);
+            assert_near(path[at + 1][0], relation, 1e-14);
+        }
+        let outer = sigmoid(relation) + sigmoid(relation - 2.0);
+        assert_near(reference.gradient(&p, &tasks).scoring[5], outer * by_negative, 1e-10);
     }
 
     #[test]

@@ -6,6 +6,8 @@ mod batch;
 mod config;
 mod diagnostics;
 mod encoder;
+#[cfg(test)]
+mod gradient_tests;
 mod inputs;
 mod learned_rows;
 mod model;
@@ -15,6 +17,8 @@ mod objective;
 mod pairs;
 mod parameters;
 mod real;
+#[cfg(test)]
+mod reference;
 mod row_gradients;
 mod run;
 mod step;

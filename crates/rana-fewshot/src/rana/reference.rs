@@ -885,6 +885,19 @@ mod tests {
     }
 
     #[test]
+    fn differences_do_not_reach_over_a_kink() {
+        let config =
+            RanaConfig { rel_act: Activation::LeakyRelu, meta_order: MetaOrder::Zero, ..config_by_hand() };
+        let (layout, mut p, neighbours, tasks) = by_hand(&config);
+        // R = 2 - 2 + 1e-5, much nearer to zero than a step.
+        layout.relation_tail.of_mut(&mut p.weights)[0] = 1e-5 - 2.0;
+        let reference = Reference { config: &config, layout: &layout, neighbours: &neighbours };
+        let gradient = reference.gradient(&p, &tasks);
+        let expected = 2.0 * (sigmoid(1e-5) + sigmoid(1e-5 - 2.0));
+        assert_near(layout.relation_head.of(&gradient.weights)[0], expected, 1e-10);
+    }
+
+    #[test]
     fn the_support_counts_before_it_is_adapted_to() {
         let loss = |outer_includes_support| {
             let config = RanaConfig { outer_includes_support, ..config_by_hand() };

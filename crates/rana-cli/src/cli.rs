@@ -62,6 +62,7 @@ pub(crate) enum Command {
     Inspect(command::inspect::InspectArgs),
     Split(command::split::SplitArgs),
     Embed(command::embed::EmbedArgs),
+    Train(command::train::TrainArgs),
     Eval(command::eval::EvalArgs),
     Episodes(command::episodes::EpisodesArgs),
     Export(command::export::ExportArgs),

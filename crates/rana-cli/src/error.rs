@@ -5,6 +5,7 @@ use std::path::Path;
 use rana::embed::link_prediction::LinkPredictionError;
 use rana::embed::{CheckpointError, TableError, TrainError};
 use rana::eval::FewShotError;
+use rana::fewshot::rana::{MetaError, RunError};
 use rana::fewshot::{EpisodeError, SplitError};
 use rana::graph::format::{ExportError, FormatError};
 use rana::graph::synth::SynthError;
@@ -52,6 +53,12 @@ pub(crate) enum CliError {
     NothingToResume { place: String },
     #[error("stopped in epoch {epoch} of {epochs}; a checkpoint is written. Go on with `{resume}`")]
     Stopped { epoch: u32, epochs: u32, resume: String },
+    #[error(transparent)]
+    Meta(#[from] MetaError),
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error("stopped at step {step} of {steps}; a checkpoint is written. Go on with `{resume}`")]
+    StoppedTraining { step: u64, steps: u64, resume: String },
     #[error("{store}: no vectors. Make some with `rana embed {store}`")]
     NoVectors { store: String },
     #[error(

@@ -3,6 +3,7 @@
 mod cli;
 mod command;
 mod error;
+mod settings;
 mod terminal;
 
 use std::process::ExitCode;

@@ -159,6 +159,7 @@ impl Progress for Bar {
         let (amount, rate) = match unit {
             Unit::Bytes => ("{bytes}/{total_bytes}", "{bytes_per_sec}"),
             Unit::Facts => ("{human_pos}/{human_len} facts", "{whole_per_sec}"),
+            Unit::Steps => ("{human_pos}/{human_len} steps", "{per_sec}"),
         };
         let (bar, template) = match total {
             Some(total) => {

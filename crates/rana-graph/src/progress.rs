@@ -7,6 +7,8 @@ pub enum Unit {
     Bytes,
     /// Facts.
     Facts,
+    /// Steps of a training.
+    Steps,
 }
 
 /// A listener to the progress of long work; `()` listens to nothing.

@@ -10,6 +10,9 @@
 //! # Ok::<(), rana::graph::format::FormatError>(())
 //! ```
 
+mod meta_training;
+
+pub use meta_training::MetaTraining;
 pub use rana_embed as embed;
 pub use rana_eval as eval;
 pub use rana_fewshot as fewshot;

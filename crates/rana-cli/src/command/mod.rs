@@ -10,6 +10,7 @@ pub(crate) mod inspect;
 pub(crate) mod quickstart;
 pub(crate) mod split;
 pub(crate) mod synth;
+pub(crate) mod train;
 
 use crate::cli::Command;
 use crate::error::CliError;
@@ -22,6 +23,7 @@ pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<(), CliError>
         Command::Inspect(args) => inspect::run(&args, terminal),
         Command::Split(args) => split::run(&args, terminal),
         Command::Embed(args) => embed::run(&args, terminal),
+        Command::Train(args) => train::run(&args, terminal),
         Command::Eval(args) => eval::run(&args, terminal),
         Command::Episodes(args) => episodes::run(&args, terminal),
         Command::Export(args) => export::run(&args, terminal),

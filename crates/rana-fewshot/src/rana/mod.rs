@@ -16,6 +16,7 @@ mod neighbours;
 mod objective;
 mod pairs;
 mod parameters;
+mod preset;
 mod real;
 #[cfg(test)]
 mod reference;
@@ -35,6 +36,7 @@ pub use diagnostics::Diagnostics;
 pub use learned_rows::LearnedRows;
 pub use model::RanaModel;
 pub use parameters::{DimensionMismatch, RanaParameters, StartVectors};
+pub use preset::{NoRanaPreset, RANA_PRESETS, RanaPreset};
 pub use run::{BestRecord, RUN_VERSION, Run, RunError, RunManifest};
 pub use trainer::{
     Best, LogEntry, MetaError, MetaObserver, MetaOutcome, MetaTrainer, StepReport, TrainingState,

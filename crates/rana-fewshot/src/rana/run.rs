@@ -487,6 +487,15 @@ impl Run {
         Ok((state, note.seconds))
     }
 
+    /// Forgets all that was logged, for a training that goes on from its start.
+    ///
+    /// # Errors
+    /// If the disk refuses.
+    pub fn restart(&mut self) -> Result<(), RunError> {
+        self.manifest.best = None;
+        self.write(METRICS, b"")
+    }
+
     /// Ends the run: the best model stays, and nothing is left to go on from unless it was stopped.
     ///
     /// # Errors

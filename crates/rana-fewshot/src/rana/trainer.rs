@@ -16,6 +16,7 @@ use super::model::{RanaModel, RowRoles};
 use super::negatives::{Choice, Cutoffs, NegativeSampler, Pruned};
 use super::neighbours::Neighbours;
 use super::parameters::{DimensionMismatch, RanaParameters, StartVectors};
+use super::run::RunError;
 use super::step::step;
 use super::weights::Layout;
 use crate::episode::{Episode, EpisodeConfig, EpisodeError, EpisodeSampler};
@@ -59,6 +60,9 @@ pub enum MetaError {
         /// The loss.
         loss: f64,
     },
+    /// The run directory cannot be written.
+    #[error(transparent)]
+    Run(#[from] RunError),
     /// The dev evaluation failed.
     #[error("the dev evaluation failed: {0}")]
     Validation(String),

@@ -234,7 +234,7 @@ impl Session<'_> {
 }
 
 /// A flag that Ctrl-C or a signal to terminate raises; doing so again ends the program at once.
-fn stop_on_interrupt() -> Arc<AtomicBool> {
+pub(crate) fn stop_on_interrupt() -> Arc<AtomicBool> {
     /// Wrappers pass on a signal that also reached us, so one Ctrl-C may come twice in a row.
     const SAME: Duration = Duration::from_secs(1);
     let stop = Arc::new(AtomicBool::new(false));

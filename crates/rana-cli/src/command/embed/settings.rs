@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use rana::embed::{EmbedConfig, Loss, ModelKind, Norm, Updates};
 
 use crate::error::CliError;
+use crate::settings::SettingsFile;
 
 /// What to train with.
 #[derive(Debug, Args)]
@@ -84,10 +85,10 @@ impl SettingsArgs {
 
     /// The settings for a graph of so many facts.
     pub(super) fn resolve(&self, facts: usize) -> Result<EmbedConfig, CliError> {
-        let file = self.read_file()?;
+        let file = self.config.as_deref().map(SettingsFile::read).transpose()?;
         let model = match (self.model, &file) {
             (Some(model), _) => model,
-            (None, Some(file)) => file.model()?.unwrap_or_default(),
+            (None, Some(file)) => model_of(file)?.unwrap_or_default(),
             (None, None) => ModelKind::default(),
         };
         let mut config = match &self.preset {
@@ -102,15 +103,6 @@ impl SettingsArgs {
         self.apply(&mut config)?;
         config.check().map_err(|error| CliError::Usage(error.to_string()))?;
         Ok(config)
-    }
-
-    fn read_file(&self) -> Result<Option<SettingsFile>, CliError> {
-        let Some(path) = &self.config else { return Ok(None) };
-        let text =
-            std::fs::read_to_string(path).map_err(|source| CliError::io(path, "read the file", source))?;
-        let file = SettingsFile { name: path.display().to_string(), table: toml::Table::new() };
-        let table = text.parse().map_err(|error| file.bad(&error))?;
-        Ok(Some(SettingsFile { table, ..file }))
     }
 
     fn apply(&self, config: &mut EmbedConfig) -> Result<(), CliError> {
@@ -145,48 +137,12 @@ fn set<T>(field: &mut T, value: Option<T>) {
     }
 }
 
-/// A file of settings.
-struct SettingsFile {
-    name: String,
-    table: toml::Table,
-}
-
-impl SettingsFile {
-    fn bad(&self, error: &dyn std::fmt::Display) -> CliError {
-        CliError::Settings { file: self.name.clone(), message: error.to_string().trim_end().to_owned() }
-    }
-
-    fn model(&self) -> Result<Option<ModelKind>, CliError> {
-        match self.table.get("model") {
-            None => Ok(None),
-            Some(toml::Value::String(name)) => {
-                name.parse().map(Some).map_err(|error: String| self.bad(&error))
-            }
-            Some(_) => Err(self.bad(&"model is no text")),
-        }
-    }
-
-    /// These settings over others.
-    fn over(&self, base: &EmbedConfig) -> Result<EmbedConfig, CliError> {
-        let mut table = toml::Table::try_from(base).map_err(|error| self.bad(&error))?;
-        overlay(&mut table, &self.table);
-        table.try_into().map_err(|error: toml::de::Error| self.bad(&error))
-    }
-}
-
-/// Lays one table over another; a table of another kind, such as another loss, replaces all of it.
-fn overlay(base: &mut toml::Table, top: &toml::Table) {
-    for (key, value) in top {
-        match (base.get_mut(key), value) {
-            (Some(toml::Value::Table(below)), toml::Value::Table(above))
-                if above.get("kind").is_none_or(|kind| below.get("kind") == Some(kind)) =>
-            {
-                overlay(below, above);
-            }
-            _ => {
-                base.insert(key.clone(), value.clone());
-            }
-        }
+/// The model that a file of settings asks for, if it does.
+fn model_of(file: &SettingsFile) -> Result<Option<ModelKind>, CliError> {
+    match file.table.get("model") {
+        None => Ok(None),
+        Some(toml::Value::String(name)) => name.parse().map(Some).map_err(|error: String| file.bad(&error)),
+        Some(_) => Err(file.bad(&"model is no text")),
     }
 }
 

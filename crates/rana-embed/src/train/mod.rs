@@ -190,21 +190,23 @@ impl<'d> Trainer<'d> {
             sampler: Sampler::new(config.negatives, data.graph(), data.facts(), data.relation_count()),
         };
         let mut engine = Engine::new(&plan, checkpoint);
+        let mut next_order = None;
         while checkpoint.position.epoch < config.epochs {
             if checkpoint.is_out_of_patience() {
                 return Ok(Outcome::Converged);
             }
             let (started, first) = (Instant::now(), checkpoint.position.fact);
-            let order = EpochOrder::new(&plan, checkpoint.position.epoch);
-            while checkpoint.position.fact < data.facts().len() {
-                if hooks.stop.load(Ordering::Relaxed) {
-                    return Ok(Outcome::Stopped);
+            let epoch = checkpoint.position.epoch;
+            let order = next_order.take().unwrap_or_else(|| EpochOrder::new(&plan, epoch));
+            // The order of the next epoch is made beside this one, where it keeps nobody waiting.
+            let is_over = rayon::in_place_scope(|scope| {
+                if epoch + 1 < config.epochs {
+                    scope.spawn(|_| next_order = Some(EpochOrder::new(&plan, epoch + 1)));
                 }
-                let (facts, loss) = engine.advance(&plan, checkpoint, &order);
-                if !loss.is_finite() {
-                    return Err(TrainError::Diverged { epoch: checkpoint.position.epoch + 1 });
-                }
-                hooks.observer.advanced(facts, loss);
+                engine.finish_epoch(&plan, checkpoint, &order, &mut hooks)
+            })?;
+            if !is_over {
+                return Ok(Outcome::Stopped);
             }
             let facts_per_second = (data.facts().len() - first) as f64 / started.elapsed().as_secs_f64();
             let loss = checkpoint.end_epoch();
@@ -284,6 +286,27 @@ impl Engine {
             entity_heads: heads(parameters.entity_count()),
             relation_heads: heads(parameters.relations.len() / parameters.relation_width()),
         }
+    }
+
+    /// Trains on what is left of an epoch; gives whether it came to its end, or was stopped.
+    fn finish_epoch(
+        &mut self,
+        plan: &Plan<'_>,
+        checkpoint: &mut Checkpoint,
+        order: &EpochOrder,
+        hooks: &mut Hooks<'_>,
+    ) -> Result<bool, TrainError> {
+        while checkpoint.position.fact < plan.facts.len() {
+            if hooks.stop.load(Ordering::Relaxed) {
+                return Ok(false);
+            }
+            let (facts, loss) = self.advance(plan, checkpoint, order);
+            if !loss.is_finite() {
+                return Err(TrainError::Diverged { epoch: checkpoint.position.epoch + 1 });
+            }
+            hooks.observer.advanced(facts, loss);
+        }
+        Ok(true)
     }
 
     /// Trains on the next batch or round; gives how many facts that were and their mean loss.

@@ -32,7 +32,7 @@ pub use checkpoint::{Best, Checkpoint, CheckpointError, Position};
 pub use data::TrainingData;
 pub use observer::{EpochReport, Observer};
 
-pub(crate) use shard::Among;
+pub(crate) use shard::{Among, Listed};
 
 use buckets::Dealing;
 use lock_free::Round;
@@ -239,7 +239,7 @@ fn validate(
 /// In which order an epoch walks the facts.
 enum EpochOrder {
     /// At random.
-    Shuffled(Vec<u32>),
+    Shuffled(Vec<Listed>),
     /// By buckets of entities, so that threads do not meet.
     Dealt(Dealing),
 }
@@ -249,7 +249,7 @@ impl EpochOrder {
         let Plan { config, facts, .. } = *plan;
         match config.updates {
             Updates::Deterministic => {
-                let mut order: Vec<u32> = (0..facts.len() as u32).collect();
+                let mut order: Vec<Listed> = Listed::all(facts).collect();
                 order.shuffle(&mut rng(config.seed, Purpose::Order, [epoch.into(), 0]));
                 Self::Shuffled(order)
             }
@@ -356,7 +356,7 @@ impl Engine {
 }
 
 /// The work of some facts in pieces that do not depend on how many threads there are.
-fn slices<'o>(plan: &Plan<'_>, epoch: u32, first: usize, facts: &'o [u32]) -> Vec<Slice<'o>> {
+fn slices<'o>(plan: &Plan<'_>, epoch: u32, first: usize, facts: &'o [Listed]) -> Vec<Slice<'o>> {
     let size = plan.shard_facts();
     let pieces = facts.chunks(size).enumerate();
     pieces

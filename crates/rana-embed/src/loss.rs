@@ -134,6 +134,13 @@ impl WithSimd for Gradients<'_> {
 
 #[inline(always)]
 fn margin_ranking(margin: f32, p: f32, n: &[f32], dn: &mut [f32], terms: &mut [f32]) -> (f32, f32) {
+    // One negative, as in the paper, is its own mean. Whether the fact is satisfied can hardly be
+    // predicted, so all that waits for the answer should get it soon.
+    if let ([n], [dn]) = (n, &mut *dn) {
+        let short = margin - p + n;
+        *dn = if short > 0.0 { 1.0 } else { 0.0 };
+        return (short.max(0.0), -*dn);
+    }
     let weight = 1.0 / counted(n, terms).max(1.0);
     for ((dn, term), &n) in dn.iter_mut().zip(terms.iter_mut()).zip(n) {
         let short = margin - p + n;
@@ -205,15 +212,21 @@ fn counted(n: &[f32], terms: &mut [f32]) -> f32 {
 /// A sum in eight strands, which is what one vector register holds.
 #[inline(always)]
 fn sum(values: &[f32]) -> f32 {
-    let mut strands = [0.0; 8];
     let (eights, rest) = values.as_chunks::<8>();
-    for eight in eights {
-        for at in 0..8 {
-            strands[at] += eight[at];
+    let mut total = 0.0;
+    // A few values, or one, should not wait for eight strands of zeros.
+    if !eights.is_empty() {
+        let mut strands = [0.0; 8];
+        for eight in eights {
+            for at in 0..8 {
+                strands[at] += eight[at];
+            }
+        }
+        for strand in strands {
+            total += strand;
         }
     }
-    let mut total = 0.0;
-    for value in strands.iter().chain(rest) {
+    for value in rest {
         total += value;
     }
     total

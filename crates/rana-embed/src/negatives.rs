@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{ConfigError, at_least_one};
 use crate::side::Side;
-use crate::train::Among;
+use crate::train::{Among, Listed};
 
 /// Where negatives come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -78,7 +78,6 @@ const TRIES: usize = 64;
 pub(crate) struct Sampler<'d> {
     config: Negatives,
     graph: &'d Graph,
-    facts: &'d [Fact],
     /// The entities of each type; empty unless the pool asks for them.
     by_type: Lists<EntityId>,
     /// The answers known for the query of each fact; there if negatives are filtered.
@@ -88,7 +87,7 @@ pub(crate) struct Sampler<'d> {
 }
 
 impl<'d> Sampler<'d> {
-    pub(crate) fn new(config: Negatives, graph: &'d Graph, facts: &'d [Fact], relations: usize) -> Self {
+    pub(crate) fn new(config: Negatives, graph: &'d Graph, facts: &[Fact], relations: usize) -> Self {
         let by_type = match config.pool {
             Pool::Types => entities_by_type(graph),
             _ => Lists::default(),
@@ -96,32 +95,38 @@ impl<'d> Sampler<'d> {
         let sides = [Side::Head, Side::Tail];
         let known = config.filtered.then(|| sides.map(|side| Known::new(facts, side)));
         let ranges = (config.pool == Pool::Range).then(|| sides.map(|side| range(facts, relations, side)));
-        Self { config, graph, facts, by_type, known, ranges }
+        Self { config, graph, by_type, known, ranges }
     }
 
-    /// Draws the negatives that the facts at `chunk` share, in ascending order.
+    /// Draws the negatives that chunks of `shared_by` facts share, those of a chunk in ascending order.
     ///
     /// The order brings rows that lie close together into the cache together.
     pub(crate) fn draw(
         &self,
         rng: &mut ChaCha8Rng,
         side: Side,
-        chunk: &[u32],
+        facts: &[Listed],
         among: Option<Among<'_>>,
         negatives: &mut [u32],
     ) {
-        if self.config.pool == Pool::All {
+        let Negatives { count, shared_by, pool, .. } = self.config;
+        if pool == Pool::All {
             negatives.fill_with(|| self.draw_any(rng, among));
         } else {
-            for (negative, &fact) in negatives.iter_mut().zip(chunk.iter().cycle()) {
-                *negative = self.draw_for(rng, side, among, self.facts[fact as usize]);
+            for (chunk, drawn) in facts.chunks(shared_by).zip(negatives.chunks_exact_mut(count)) {
+                for (negative, listed) in drawn.iter_mut().zip(chunk.iter().cycle()) {
+                    *negative = self.draw_for(rng, side, among, listed.fact);
+                }
             }
         }
-        if negatives.len() > 1 {
-            negatives.sort_unstable();
+        if count > 1 {
+            for drawn in negatives.chunks_exact_mut(count) {
+                drawn.sort_unstable();
+            }
         }
     }
 
+    #[inline]
     fn draw_any(&self, rng: &mut ChaCha8Rng, among: Option<Among<'_>>) -> u32 {
         match among {
             None => rng.random_range(0..self.graph.entity_count() as u32),
@@ -156,10 +161,10 @@ impl<'d> Sampler<'d> {
     /// Sets the scores of known facts to minus infinity, if negatives are filtered.
     ///
     /// `scores` has one row per fact of the chunk and one column per negative.
-    pub(crate) fn mask(&self, side: Side, chunk: &[u32], negatives: &[u32], scores: &mut [f32]) {
+    pub(crate) fn mask(&self, side: Side, chunk: &[Listed], negatives: &[u32], scores: &mut [f32]) {
         let Some(known) = self.known.as_ref().map(|known| &known[side as usize]) else { return };
-        for (&fact, scores) in chunk.iter().zip(scores.chunks_exact_mut(negatives.len())) {
-            let answers = known.answers(fact as usize);
+        for (listed, scores) in chunk.iter().zip(scores.chunks_exact_mut(negatives.len())) {
+            let answers = known.answers(listed.position as usize);
             // Look up the fewer among the more.
             if answers.len() < negatives.len() {
                 for answer in answers {
@@ -288,15 +293,14 @@ mod tests {
         ) {
             let graph = graph(&facts);
             let facts = graph.facts();
-            let config = Negatives { count, pool, ..Negatives::default() };
+            let config = Negatives { count, pool, shared_by: facts.len(), ..Negatives::default() };
             let sampler = Sampler::new(config, &graph, facts, 3);
-            let chunk: Vec<u32> = (0..facts.len() as u32).step_by(3).collect();
+            let chunk: Vec<Listed> = Listed::all(facts).step_by(3).collect();
             let mut negatives = vec![0; count];
             sampler.draw(&mut rng(seed, Purpose::Negatives, [0, 0]), side, &chunk, None, &mut negatives);
             prop_assert!(negatives.is_sorted());
             for &negative in &negatives {
-                let allowed = chunk.iter().any(|&at| {
-                    let fact = facts[at as usize];
+                let allowed = chunk.iter().any(|&Listed { fact, .. }| {
                     let truth = answer(fact, side);
                     match pool {
                         Pool::All => true,
@@ -312,8 +316,7 @@ mod tests {
             }
             let mut scores = vec![1.0; chunk.len() * count];
             sampler.mask(side, &chunk, &negatives, &mut scores);
-            for (&at, scores) in chunk.iter().zip(scores.chunks_exact(count)) {
-                let fact = facts[at as usize];
+            for (&Listed { fact, .. }, scores) in chunk.iter().zip(scores.chunks_exact(count)) {
                 for (&negative, &score) in negatives.iter().zip(scores) {
                     let corrupted = match side {
                         Side::Head => Fact { head: EntityId(negative), ..fact },

@@ -10,6 +10,7 @@ use rana_graph::Fact;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
+use super::shard::Listed;
 use crate::config::EmbedConfig;
 use crate::seed::{Purpose, rng};
 
@@ -26,8 +27,7 @@ pub(crate) struct Dealing {
     /// The entities of each bucket, one after the other.
     members: Vec<u32>,
     member_starts: Vec<usize>,
-    /// Positions of facts.
-    pub(crate) order: Vec<u32>,
+    pub(crate) order: Vec<Listed>,
     jobs: Vec<Job>,
 }
 
@@ -49,11 +49,10 @@ impl Dealing {
             (0..entities).map(|_| (rng.random::<u32>() as usize % count) as u8).collect();
         let (members, member_starts) =
             group(count, 0..entities as u32, |entity| bucket_of[entity as usize].into());
-        let cell = |at: u32| {
-            let Fact { head, tail, .. } = facts[at as usize];
+        let cell = |Listed { fact: Fact { head, tail, .. }, .. }: Listed| {
             usize::from(bucket_of[head.index()]) * count + usize::from(bucket_of[tail.index()])
         };
-        let (by_cell, starts) = group(count * count, 0..facts.len() as u32, cell);
+        let (by_cell, starts) = group(count * count, Listed::all(facts), cell);
         let mut dealing = Self {
             bucket_of,
             members,
@@ -81,7 +80,7 @@ impl Dealing {
         dealing
     }
 
-    fn append(&mut self, facts: &[u32]) -> Range<usize> {
+    fn append(&mut self, facts: &[Listed]) -> Range<usize> {
         let start = self.order.len();
         self.order.extend_from_slice(facts);
         start..self.order.len()
@@ -111,7 +110,11 @@ fn bucket_count(facts: usize, entities: usize) -> usize {
 }
 
 /// Sorts items by what group they are in, keeping their order; gives where each group starts.
-fn group(groups: usize, items: Range<u32>, of: impl Fn(u32) -> usize) -> (Vec<u32>, Vec<usize>) {
+fn group<T: Copy>(
+    groups: usize,
+    items: impl Iterator<Item = T> + Clone,
+    of: impl Fn(T) -> usize,
+) -> (Vec<T>, Vec<usize>) {
     let mut starts = vec![0; groups + 1];
     for item in items.clone() {
         starts[of(item) + 1] += 1;
@@ -120,7 +123,7 @@ fn group(groups: usize, items: Range<u32>, of: impl Fn(u32) -> usize) -> (Vec<u3
         starts[at + 1] += starts[at];
     }
     let mut next = starts.clone();
-    let mut sorted = vec![0; items.len()];
+    let mut sorted: Vec<T> = items.clone().collect();
     for item in items {
         let place = &mut next[of(item)];
         sorted[*place] = item;
@@ -181,8 +184,8 @@ mod tests {
                 .collect();
             let dealing = Dealing::new(&EmbedConfig::default(), epoch, &facts, entities);
             let mut sorted = dealing.order.clone();
-            sorted.sort_unstable();
-            prop_assert!(sorted.into_iter().eq(0..facts.len() as u32));
+            sorted.sort_unstable_by_key(|listed| listed.position);
+            prop_assert!(sorted.into_iter().eq(Listed::all(&facts)));
             let mut place = 0;
             while place < facts.len() {
                 let (jobs, end) = dealing.round_at(place);
@@ -190,8 +193,7 @@ mod tests {
                 for job in jobs {
                     let [first, second] = job.buckets;
                     for (cell, [head, tail]) in job.cells.iter().zip([[first, second], [second, first]]) {
-                        for &at in &dealing.order[cell.clone()] {
-                            let fact = facts[at as usize];
+                        for &Listed { fact, .. } in &dealing.order[cell.clone()] {
                             prop_assert_eq!(dealing.bucket_of[fact.head.index()], head);
                             prop_assert_eq!(dealing.bucket_of[fact.tail.index()], tail);
                         }

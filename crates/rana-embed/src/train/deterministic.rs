@@ -4,7 +4,7 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::Buffers;
-use super::rows::{AHEAD, Frozen, fetch};
+use super::rows::{AHEAD, Frozen, FrozenTables, fetch};
 use super::shard::{Plan, RowGradients, Shard, Slice};
 use super::table::Table;
 use crate::optimiser::Update;
@@ -27,10 +27,11 @@ pub(crate) fn step(
         shards.resize_with(slices.len(), Shard::default);
     }
     let shards = &mut shards[..slices.len()];
-    let entity_rows = Frozen { values: &*entities.values, width: entities.width };
-    let relation_rows = Frozen { values: &*relations.values, width: relations.width };
+    let frozen = [&entities, &relations].map(|table| Frozen { values: &*table.values, width: table.width });
     shards.par_iter_mut().zip(slices).for_each(|(shard, slice)| {
-        scratch.with(|scratch| shard.compute(plan, *slice, scratch, &entity_rows, &relation_rows));
+        let [entities, relations] = frozen;
+        let mut tables = FrozenTables { entities, relations };
+        scratch.with(|scratch| shard.compute(plan, *slice, scratch, &mut tables));
     });
     let gradients: Vec<[&RowGradients; 2]> =
         shards.iter().map(|shard| [&shard.entities, &shard.relations]).collect();

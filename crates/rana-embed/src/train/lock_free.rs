@@ -6,13 +6,12 @@ use rayon::prelude::*;
 use super::Buffers;
 use super::buckets::{Dealing, Job};
 use super::lease::{Lease, Leases};
-use super::rows::{Rows, fetch};
-use super::shard::{Among, Plan, RowGradients};
+use super::rows::{Rows, Tables, fetch};
+use super::shard::{Among, Plan, RowGradients, Shard};
 use super::slices;
 use super::table::Table;
 use crate::optimiser::Update;
 use crate::side::Side;
-use crate::vectors::route;
 
 /// What a round did.
 pub(crate) struct Round {
@@ -41,28 +40,25 @@ pub(crate) fn step(
     let (jobs, end) = dealing.round_at(place);
     let leases = Leases::new(entities, &dealing.bucket_of);
     let work = |job: &Job| {
-        let mut copies = Copies::of_job(plan, dealing, job, &relations);
-        let mut lease = leases.lend(job.buckets);
-        let (queries, loss) = do_job(plan, dealing, epoch, job, buffers, &mut lease, &mut copies, updates);
-        (copies, queries, loss)
+        let lent = leases.lend(job.buckets);
+        let mut tables = Lent { entities: lent, relations: Copies::of(&relations), updates };
+        let (queries, loss) = do_job(plan, dealing, epoch, job, buffers, &mut tables);
+        (tables.relations.changed(), queries, loss)
     };
-    let done: Vec<(Copies, usize, f64)> = jobs.par_iter().map(work).collect();
+    let done: Vec<(Changed, usize, f64)> = jobs.par_iter().map(work).collect();
     let (queries, loss) =
         done.iter().fold((0, 0.0), |sum, (_, queries, loss)| (sum.0 + queries, sum.1 + loss));
-    merge(relations, done.iter().map(|(copies, ..)| copies));
+    merge(relations, done.iter().map(|(changed, ..)| changed));
     Round { end, queries, loss }
 }
 
-#[expect(clippy::too_many_arguments, reason = "what a job reads, and what it writes")]
 fn do_job(
     plan: &Plan<'_>,
     dealing: &Dealing,
     epoch: u32,
     job: &Job,
     buffers: &Buffers,
-    lease: &mut Lease<'_>,
-    copies: &mut Copies,
-    [entity_update, relation_update]: [Update; 2],
+    tables: &mut Lent<'_>,
 ) -> (usize, f64) {
     let (mut queries, mut loss) = (0, 0.0);
     buffers.spare.with(|(shard, scratch)| {
@@ -71,11 +67,8 @@ fn do_job(
                 let bucket = if slice.side == Side::Tail { tail } else { head };
                 let members = dealing.members(bucket);
                 slice.among = Some(Among { members, bucket_of: &dealing.bucket_of, bucket });
-                shard.compute(plan, slice, scratch, lease, copies);
-                let (gradients, update) = (&shard.entities, entity_update);
-                Arch::new().dispatch(UpdateInPlace { rows: lease, gradients, update });
-                let (gradients, update) = (&shard.relations, relation_update);
-                Arch::new().dispatch(UpdateInPlace { rows: copies, gradients, update });
+                shard.compute(plan, slice, scratch, tables);
+                Arch::new().dispatch(TakeRest { tables, shard });
                 queries += slice.facts.len();
                 loss += shard.loss;
             }
@@ -105,74 +98,113 @@ impl RowsMut for Lease<'_> {
     }
 }
 
-/// Applies gradients one after the other, each to its row as it is by then.
-struct UpdateInPlace<'a, R> {
-    rows: &'a mut R,
-    gradients: &'a RowGradients,
-    update: Update,
+/// Applies gradients one after the other, each to its row as it is by then; to be called from code
+/// that is compiled for vectors.
+#[inline(always)]
+fn update_in_place(rows: &mut impl RowsMut, gradients: &mut RowGradients, update: Update) {
+    for (at, gradient) in gradients.iter(rows.width()) {
+        let (row, state) = rows.row_mut(at);
+        update.apply(row, state, gradient);
+    }
+    gradients.forget();
 }
 
-impl<R: RowsMut> WithSimd for UpdateInPlace<'_, R> {
+/// What a job may change.
+struct Lent<'l> {
+    entities: Lease<'l>,
+    relations: Copies<'l>,
+    updates: [Update; 2],
+}
+
+impl<'l> Tables for Lent<'l> {
+    type Entities = Lease<'l>;
+    type Relations = Copies<'l>;
+
+    #[inline(always)]
+    fn entities(&self) -> &Lease<'l> {
+        &self.entities
+    }
+
+    #[inline(always)]
+    fn relations(&self) -> &Copies<'l> {
+        &self.relations
+    }
+
+    /// Updates the rows at once, while they and their gradients are still in the nearest cache.
+    #[inline(always)]
+    fn take(&mut self, shard: &mut Shard) {
+        let [entity_update, relation_update] = self.updates;
+        update_in_place(&mut self.entities, &mut shard.entities, entity_update);
+        update_in_place(&mut self.relations, &mut shard.relations, relation_update);
+    }
+}
+
+/// Takes what is left in a shard.
+struct TakeRest<'a, 'l> {
+    tables: &'a mut Lent<'l>,
+    shard: &'a mut Shard,
+}
+
+impl WithSimd for TakeRest<'_, '_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Self { rows, gradients, update } = self;
-        for (at, gradient) in gradients.iter(rows.width()) {
-            let (row, state) = rows.row_mut(at);
-            update.apply(row, state, gradient);
-        }
+        self.tables.take(self.shard);
     }
 }
 
-/// The copies of relation rows that one job changes.
-struct Copies {
+/// Relation rows, of which a job changes copies.
+struct Copies<'t> {
     width: usize,
     state_width: usize,
+    values: &'t [f32],
+    state: &'t [f32],
+    /// Where the copy of a row is, if there is one.
+    copy_of: Vec<u32>,
+    changed: Changed,
+}
+
+/// The copies of the relation rows that a job has changed.
+#[derive(Default)]
+struct Changed {
     /// Which rows are copied, in the order of the copies.
     rows: Vec<u32>,
-    /// Where the copy of a row is.
-    copy_of: Vec<u32>,
     values: Vec<f32>,
     state: Vec<f32>,
     /// How often each copy was updated.
     counts: Vec<u32>,
 }
 
-impl Copies {
+impl<'t> Copies<'t> {
     const NONE: u32 = u32::MAX;
 
-    /// Copies the rows that the facts of a job ask with.
-    fn of_job(plan: &Plan<'_>, dealing: &Dealing, job: &Job, table: &Table<'_>) -> Self {
-        let (width, state_width) = (table.width, table.state_width);
-        let mut copies = Self {
-            width,
-            state_width,
-            rows: Vec::new(),
-            copy_of: vec![Self::NONE; table.values.len().checked_div(width).unwrap_or(0)],
-            values: Vec::new(),
-            state: Vec::new(),
-            counts: Vec::new(),
-        };
-        for &fact in job.cells.iter().flat_map(|cell| &dealing.order[cell.clone()]) {
-            let relation = plan.facts[fact as usize].relation;
-            for directed in [relation, relation.inverse()] {
-                let (row, _) = route(plan.config.inverses, directed);
-                if copies.copy_of[row] == Self::NONE {
-                    copies.copy_of[row] = copies.rows.len() as u32;
-                    copies.rows.push(row as u32);
-                    copies.values.extend_from_slice(&table.values[row * width..(row + 1) * width]);
-                    let state = row * state_width..(row + 1) * state_width;
-                    copies.state.extend_from_slice(&table.state[state]);
-                }
-            }
-        }
-        copies.counts = vec![0; copies.rows.len()];
-        copies
+    /// No copies yet.
+    fn of(table: &'t Table<'_>) -> Self {
+        let Table { width, state_width, ref values, ref state, .. } = *table;
+        let copy_of = vec![Self::NONE; values.len().checked_div(width).unwrap_or(0)];
+        Self { width, state_width, values, state, copy_of, changed: Changed::default() }
+    }
+
+    fn changed(self) -> Changed {
+        self.changed
+    }
+
+    /// Copies a row.
+    #[cold]
+    fn copy(&mut self, row: usize) -> usize {
+        let Self { width, state_width, changed, .. } = self;
+        let copy = changed.rows.len();
+        self.copy_of[row] = copy as u32;
+        changed.rows.push(row as u32);
+        changed.values.extend_from_slice(&self.values[row * *width..(row + 1) * *width]);
+        changed.state.extend_from_slice(&self.state[row * *state_width..(row + 1) * *state_width]);
+        changed.counts.push(0);
+        copy
     }
 }
 
-impl Rows for Copies {
+impl Rows for Copies<'_> {
     #[inline(always)]
     fn load(&self, row: usize, to: &mut [f32]) {
         to.copy_from_slice(self.row(row));
@@ -180,8 +212,11 @@ impl Rows for Copies {
 
     #[inline(always)]
     fn row(&self, row: usize) -> &[f32] {
-        let copy = self.copy_of[row] as usize;
-        &self.values[copy * self.width..(copy + 1) * self.width]
+        let (values, at) = match self.copy_of[row] {
+            Self::NONE => (self.values, row),
+            copy => (&self.changed.values[..], copy as usize),
+        };
+        &values[at * self.width..(at + 1) * self.width]
     }
 
     #[inline(always)]
@@ -190,7 +225,7 @@ impl Rows for Copies {
     }
 }
 
-impl RowsMut for Copies {
+impl RowsMut for Copies<'_> {
     #[inline(always)]
     fn width(&self) -> usize {
         self.width
@@ -198,17 +233,21 @@ impl RowsMut for Copies {
 
     #[inline(always)]
     fn row_mut(&mut self, row: usize) -> (&mut [f32], &mut [f32]) {
-        let copy = self.copy_of[row] as usize;
-        self.counts[copy] += 1;
+        let copy = match self.copy_of[row] {
+            Self::NONE => self.copy(row),
+            copy => copy as usize,
+        };
+        let Self { width, state_width, changed, .. } = self;
+        changed.counts[copy] += 1;
         (
-            &mut self.values[copy * self.width..(copy + 1) * self.width],
-            &mut self.state[copy * self.state_width..(copy + 1) * self.state_width],
+            &mut changed.values[copy * *width..(copy + 1) * *width],
+            &mut changed.state[copy * *state_width..(copy + 1) * *state_width],
         )
     }
 }
 
 /// Makes each row the mean of its copies, weighted by how often each was updated.
-fn merge<'c>(table: Table<'_>, all: impl Iterator<Item = &'c Copies> + Clone) {
+fn merge<'c>(table: Table<'_>, all: impl Iterator<Item = &'c Changed> + Clone) {
     let Table { width, state_width, values, state, .. } = table;
     let mut totals = vec![0u32; values.len().checked_div(width).unwrap_or(0)];
     for copies in all.clone() {
@@ -220,9 +259,6 @@ fn merge<'c>(table: Table<'_>, all: impl Iterator<Item = &'c Copies> + Clone) {
     for copies in all {
         for (copy, (&row, &count)) in copies.rows.iter().zip(&copies.counts).enumerate() {
             let row = row as usize;
-            if count == 0 {
-                continue;
-            }
             let share = count as f32 / totals[row] as f32;
             let is_first = std::mem::replace(&mut is_first[row], false);
             let add = |to: &mut [f32], from: &[f32]| {

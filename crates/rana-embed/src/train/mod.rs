@@ -32,7 +32,7 @@ pub use checkpoint::{Best, Checkpoint, CheckpointError, Position};
 pub use data::TrainingData;
 pub use observer::{EpochReport, Observer};
 
-pub(crate) use shard::Among;
+pub(crate) use shard::{Among, Listed};
 
 use buckets::Dealing;
 use lock_free::Round;
@@ -190,21 +190,23 @@ impl<'d> Trainer<'d> {
             sampler: Sampler::new(config.negatives, data.graph(), data.facts(), data.relation_count()),
         };
         let mut engine = Engine::new(&plan, checkpoint);
+        let mut next_order = None;
         while checkpoint.position.epoch < config.epochs {
             if checkpoint.is_out_of_patience() {
                 return Ok(Outcome::Converged);
             }
             let (started, first) = (Instant::now(), checkpoint.position.fact);
-            let order = EpochOrder::new(&plan, checkpoint.position.epoch);
-            while checkpoint.position.fact < data.facts().len() {
-                if hooks.stop.load(Ordering::Relaxed) {
-                    return Ok(Outcome::Stopped);
+            let epoch = checkpoint.position.epoch;
+            let order = next_order.take().unwrap_or_else(|| EpochOrder::new(&plan, epoch));
+            // The order of the next epoch is made beside this one, where it keeps nobody waiting.
+            let is_over = rayon::in_place_scope(|scope| {
+                if epoch + 1 < config.epochs {
+                    scope.spawn(|_| next_order = Some(EpochOrder::new(&plan, epoch + 1)));
                 }
-                let (facts, loss) = engine.advance(&plan, checkpoint, &order);
-                if !loss.is_finite() {
-                    return Err(TrainError::Diverged { epoch: checkpoint.position.epoch + 1 });
-                }
-                hooks.observer.advanced(facts, loss);
+                engine.finish_epoch(&plan, checkpoint, &order, &mut hooks)
+            })?;
+            if !is_over {
+                return Ok(Outcome::Stopped);
             }
             let facts_per_second = (data.facts().len() - first) as f64 / started.elapsed().as_secs_f64();
             let loss = checkpoint.end_epoch();
@@ -237,7 +239,7 @@ fn validate(
 /// In which order an epoch walks the facts.
 enum EpochOrder {
     /// At random.
-    Shuffled(Vec<u32>),
+    Shuffled(Vec<Listed>),
     /// By buckets of entities, so that threads do not meet.
     Dealt(Dealing),
 }
@@ -247,7 +249,7 @@ impl EpochOrder {
         let Plan { config, facts, .. } = *plan;
         match config.updates {
             Updates::Deterministic => {
-                let mut order: Vec<u32> = (0..facts.len() as u32).collect();
+                let mut order: Vec<Listed> = Listed::all(facts).collect();
                 order.shuffle(&mut rng(config.seed, Purpose::Order, [epoch.into(), 0]));
                 Self::Shuffled(order)
             }
@@ -284,6 +286,27 @@ impl Engine {
             entity_heads: heads(parameters.entity_count()),
             relation_heads: heads(parameters.relations.len() / parameters.relation_width()),
         }
+    }
+
+    /// Trains on what is left of an epoch; gives whether it came to its end, or was stopped.
+    fn finish_epoch(
+        &mut self,
+        plan: &Plan<'_>,
+        checkpoint: &mut Checkpoint,
+        order: &EpochOrder,
+        hooks: &mut Hooks<'_>,
+    ) -> Result<bool, TrainError> {
+        while checkpoint.position.fact < plan.facts.len() {
+            if hooks.stop.load(Ordering::Relaxed) {
+                return Ok(false);
+            }
+            let (facts, loss) = self.advance(plan, checkpoint, order);
+            if !loss.is_finite() {
+                return Err(TrainError::Diverged { epoch: checkpoint.position.epoch + 1 });
+            }
+            hooks.observer.advanced(facts, loss);
+        }
+        Ok(true)
     }
 
     /// Trains on the next batch or round; gives how many facts that were and their mean loss.
@@ -333,7 +356,7 @@ impl Engine {
 }
 
 /// The work of some facts in pieces that do not depend on how many threads there are.
-fn slices<'o>(plan: &Plan<'_>, epoch: u32, first: usize, facts: &'o [u32]) -> Vec<Slice<'o>> {
+fn slices<'o>(plan: &Plan<'_>, epoch: u32, first: usize, facts: &'o [Listed]) -> Vec<Slice<'o>> {
     let size = plan.shard_facts();
     let pieces = facts.chunks(size).enumerate();
     pieces

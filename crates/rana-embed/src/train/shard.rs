@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use rana_graph::Fact;
 
-use super::rows::Rows;
+use super::rows::{Rows, Tables};
 use super::unshared::Unshared;
 use crate::config::EmbedConfig;
 use crate::negatives::{Sampler, anchor, answer};
@@ -33,6 +33,24 @@ impl Plan<'_> {
     }
 }
 
+/// A fact in the order of an epoch.
+///
+/// The order holds the facts themselves: to look each of them up where the graph has it would miss
+/// the cache every time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Listed {
+    pub(crate) fact: Fact,
+    /// Where it is among all facts.
+    pub(crate) position: u32,
+}
+
+impl Listed {
+    /// All facts, in the order they have.
+    pub(crate) fn all(facts: &[Fact]) -> impl Iterator<Item = Self> + Clone {
+        facts.iter().zip(0..).map(|(&fact, position)| Self { fact, position })
+    }
+}
+
 /// Which facts a shard is about, and what its random numbers are keyed by.
 #[derive(Clone, Copy)]
 pub(crate) struct Slice<'o> {
@@ -40,8 +58,7 @@ pub(crate) struct Slice<'o> {
     /// The place of the first fact in the order of the epoch.
     pub(crate) place: usize,
     pub(crate) side: Side,
-    /// Positions of facts.
-    pub(crate) facts: &'o [u32],
+    pub(crate) facts: &'o [Listed],
     /// Which entities negatives may be, if not all.
     pub(crate) among: Option<Among<'o>>,
 }
@@ -80,6 +97,12 @@ impl RowGradients {
         let gradients = self.gradients.chunks_exact(width);
         let all = self.rows.iter().zip(gradients);
         all.filter(|(row, _)| **row != Self::NONE).map(|(row, gradient)| (*row as usize, gradient))
+    }
+
+    /// Takes all rows out, leaving their room.
+    #[inline(always)]
+    pub(crate) fn forget(&mut self) {
+        self.rows.clear();
     }
 
     /// Makes room for up to so many rows, of which none is there yet.
@@ -142,19 +165,21 @@ impl<T: Default> Spares<T> {
 
 impl Shard {
     /// Computes the loss of some facts and its gradients at the rows as they are now.
+    ///
+    /// Where facts have negatives of their own, the tables may take the gradients of a fact before
+    /// the next one is looked at; what they leave is in the shard.
     pub(crate) fn compute(
         &mut self,
         plan: &Plan<'_>,
         slice: Slice<'_>,
         scratch: &mut Scratch,
-        entities: &impl Rows,
-        relations: &impl Rows,
+        tables: &mut impl Tables,
     ) {
         let side = scratch.list(plan, slice);
         if plan.config.negatives.shared_by == 1 {
-            self.compute_unshared(plan, slice, side, scratch, entities, relations);
+            self.compute_unshared(plan, slice, side, scratch, tables);
         } else {
-            self.compute_shared(plan, slice, side, scratch, entities, relations);
+            self.compute_shared(plan, slice, side, scratch, tables);
         }
     }
 
@@ -164,8 +189,7 @@ impl Shard {
         slice: Slice<'_>,
         side: Side,
         scratch: &mut Scratch,
-        entities: &impl Rows,
-        relations: &impl Rows,
+        tables: &mut impl Tables,
     ) {
         let config = plan.config;
         let (dim, width) = (config.dim, config.model.relation_width(config.dim));
@@ -175,7 +199,7 @@ impl Shard {
         resize(&mut scratch.queries, dim);
         resize(&mut scratch.query_gradients, dim);
         resize(&mut scratch.scores, 3 * count);
-        Unshared { plan, slice, side, scratch, entities, relations, shard: self }.compute();
+        Unshared { plan, slice, side, scratch, tables, shard: self }.compute();
     }
 
     /// In whole blocks of facts that share negatives, which are matrix products of a kind.
@@ -185,8 +209,7 @@ impl Shard {
         slice: Slice<'_>,
         side: Side,
         scratch: &mut Scratch,
-        entities: &impl Rows,
-        relations: &impl Rows,
+        tables: &impl Tables,
     ) {
         let config = plan.config;
         let (dim, width) = (config.dim, config.model.relation_width(config.dim));
@@ -194,9 +217,9 @@ impl Shard {
         self.entities.reset(&scratch.entities, dim, facts);
         self.relations.reset(&scratch.relations, width, facts);
         resize(&mut scratch.entity_rows, scratch.entities.len() * dim);
-        entities.load_all(&scratch.entities, dim, &mut scratch.entity_rows);
+        tables.entities().load_all(&scratch.entities, dim, &mut scratch.entity_rows);
         resize(&mut scratch.relation_rows, facts * width);
-        relations.load_all(&scratch.relations, width, &mut scratch.relation_rows);
+        tables.relations().load_all(&scratch.relations, width, &mut scratch.relation_rows);
 
         let (anchors, others) = scratch.entity_rows.split_at(facts * dim);
         let (answers, candidates) = others.split_at(facts * dim);
@@ -288,8 +311,7 @@ impl Scratch {
         self.entities.resize(2 * facts + chunks * negatives, 0);
         self.relations.resize(facts, 0);
         let mut side = slice.side;
-        for (at, &fact) in slice.facts.iter().enumerate() {
-            let fact = plan.facts[fact as usize];
+        for (at, &Listed { fact, .. }) in slice.facts.iter().enumerate() {
             let directed = match slice.side {
                 Side::Tail => fact.relation,
                 Side::Head => fact.relation.inverse(),
@@ -302,10 +324,7 @@ impl Scratch {
         }
         let place = 2 * slice.place as u64 + slice.side as u64;
         let mut rng = rng(config.seed, Purpose::Negatives, [slice.epoch.into(), place]);
-        let drawn = self.entities[2 * facts..].chunks_exact_mut(negatives);
-        for (chunk, drawn) in slice.facts.chunks(config.negatives.shared_by).zip(drawn) {
-            plan.sampler.draw(&mut rng, slice.side, chunk, slice.among, drawn);
-        }
+        plan.sampler.draw(&mut rng, slice.side, slice.facts, slice.among, &mut self.entities[2 * facts..]);
         side
     }
 }

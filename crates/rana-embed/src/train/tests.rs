@@ -2,8 +2,8 @@
 
 use rana_graph::{Duplicates, EntityId, Fact, Graph, GraphBuilder, RelationId};
 
-use super::rows::Frozen;
-use super::shard::{Plan, RowGradients, Scratch, Shard, Slice};
+use super::rows::{Frozen, FrozenTables};
+use super::shard::{Listed, Plan, RowGradients, Scratch, Shard, Slice};
 use crate::config::EmbedConfig;
 use crate::loss::Loss;
 use crate::model::{ModelKind, Norm};
@@ -183,15 +183,17 @@ fn check(config: &EmbedConfig, side: Side) {
     let parameters = Parameters::random(config, ENTITIES as usize, 2);
     let sampler = Sampler::new(config.negatives, &graph, facts, 2);
     let plan = Plan { config, facts, entities: ENTITIES as usize, sampler };
-    let order: Vec<u32> = (0..facts.len() as u32).collect();
+    let order: Vec<Listed> = Listed::all(facts).collect();
     let width = parameters.relation_width();
     let mut shard = Shard::default();
     shard.compute(
         &plan,
         Slice { epoch: 0, place: 0, side, facts: &order, among: None },
         &mut Scratch::default(),
-        &Frozen { values: &parameters.entities, width: config.dim },
-        &Frozen { values: &parameters.relations, width },
+        &mut FrozenTables {
+            entities: Frozen { values: &parameters.entities, width: config.dim },
+            relations: Frozen { values: &parameters.relations, width },
+        },
     );
     let mut gradient = vec![0.0; parameters.entities.len() + parameters.relations.len()];
     let mut collect = |of: &RowGradients, start: usize, width: usize| {
@@ -235,14 +237,10 @@ fn check(config: &EmbedConfig, side: Side) {
 }
 
 /// The negatives of a shard that holds all facts.
-fn drawn_again(plan: &Plan<'_>, side: Side, order: &[u32], chunks: usize) -> Vec<u32> {
+fn drawn_again(plan: &Plan<'_>, side: Side, order: &[Listed], chunks: usize) -> Vec<u32> {
     let mut rng = crate::seed::rng(plan.config.seed, crate::seed::Purpose::Negatives, [0, side as u64]);
     let mut drawn = vec![0; chunks * plan.config.negatives.count];
-    for (chunk, drawn) in
-        order.chunks(plan.config.negatives.shared_by).zip(drawn.chunks_exact_mut(plan.config.negatives.count))
-    {
-        plan.sampler.draw(&mut rng, side, chunk, None, drawn);
-    }
+    plan.sampler.draw(&mut rng, side, order, None, &mut drawn);
     drawn
 }
 

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::rows::Rows;
+use super::rows::{Rows, Tables};
 use super::shard::{Plan, Scratch, Shard, Slice};
 use crate::model::{ComplEx, DistMult, Model, ModelKind, Norm, RotatE, SimplE, TransE};
 use crate::optimiser::Regulariser;
@@ -18,18 +18,17 @@ use crate::similarity::{Dot, Kernel, L1, L2, Modulus, pull_pair, score_pair};
 const AHEAD: usize = 4;
 
 /// Some facts, their rows and negatives being listed in the shard by then.
-pub(crate) struct Unshared<'a, E, R> {
+pub(crate) struct Unshared<'a, T> {
     pub(crate) plan: &'a Plan<'a>,
     pub(crate) slice: Slice<'a>,
     /// The side the model is to be asked for.
     pub(crate) side: Side,
     pub(crate) scratch: &'a mut Scratch,
-    pub(crate) entities: &'a E,
-    pub(crate) relations: &'a R,
+    pub(crate) tables: &'a mut T,
     pub(crate) shard: &'a mut Shard,
 }
 
-impl<E: Rows, R: Rows> Unshared<'_, E, R> {
+impl<T: Tables> Unshared<'_, T> {
     /// Computes the loss of all facts and its gradients.
     pub(crate) fn compute(self) {
         let config = self.plan.config;
@@ -44,21 +43,21 @@ impl<E: Rows, R: Rows> Unshared<'_, E, R> {
     }
 
     fn compute_as<M: Model, K: Kernel<P>, const P: usize>(self) {
-        Arch::new().dispatch(Compute::<E, R, M, K, P> { work: self, kinds: PhantomData });
+        Arch::new().dispatch(Compute::<T, M, K, P> { work: self, kinds: PhantomData });
     }
 }
 
-struct Compute<'a, E, R, M, K, const P: usize> {
-    work: Unshared<'a, E, R>,
+struct Compute<'a, T, M, K, const P: usize> {
+    work: Unshared<'a, T>,
     kinds: PhantomData<(M, K)>,
 }
 
-impl<E: Rows, R: Rows, M: Model, K: Kernel<P>, const P: usize> WithSimd for Compute<'_, E, R, M, K, P> {
+impl<T: Tables, M: Model, K: Kernel<P>, const P: usize> WithSimd for Compute<'_, T, M, K, P> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Unshared { plan, slice, side, scratch, entities, relations, shard } = self.work;
+        let Unshared { plan, slice, side, scratch, tables, shard } = self.work;
         let config = plan.config;
         let (dim, width) = (config.dim, config.model.relation_width(config.dim));
         let (facts, count) = (slice.facts.len(), config.negatives.count);
@@ -70,6 +69,7 @@ impl<E: Rows, R: Rows, M: Model, K: Kernel<P>, const P: usize> WithSimd for Comp
         let (score_gradients, terms) = others.split_at_mut(count);
         let mut loss = 0.0;
         for at in 0..facts {
+            let (entities, relations) = (tables.entities(), tables.relations());
             if at + AHEAD < facts {
                 let ahead = at + AHEAD;
                 entities.fetch(anchors[ahead] as usize);
@@ -116,6 +116,7 @@ impl<E: Rows, R: Rows, M: Model, K: Kernel<P>, const P: usize> WithSimd for Comp
             if let Some(layout) = config.model.relation_layout() {
                 config.regulariser.add_gradient(layout, relation, for_relation);
             }
+            tables.take(shard);
         }
         shard.loss = loss;
     }

@@ -10,6 +10,7 @@ mod card;
 mod card_settings;
 mod contest;
 mod few_shot;
+mod html;
 mod mean_translation;
 mod peak_memory;
 mod report;
@@ -25,6 +26,7 @@ pub use card::{
 };
 pub use card_settings::{CardSettings, NamedModel};
 pub use few_shot::{FewShotError, FewShotEvaluation};
+pub use html::html_page;
 pub use mean_translation::MeanTranslation;
 pub use peak_memory::peak_memory;
 pub use report::{FewShotReport, MacroMetrics, TaskReport};

@@ -8,7 +8,7 @@ use crate::card::{CardResult, EvaluationCard, RelationCard};
 const TOP: f64 = 14.0;
 const ROW: f64 = 26.0;
 /// What an axis and its title take below them.
-const AXIS: f64 = 44.0;
+const AXIS: f64 = 52.0;
 const LEGEND_LINE: f64 = 20.0;
 /// Classes of colour in `style.css`.
 const COLOURS: usize = 6;
@@ -59,14 +59,15 @@ impl Axis {
     }
 }
 
-/// The end of a name, where most names differ, if it is too long for `most` characters.
+/// Both ends of a name, of which the last tells more, if it is too long for `most` characters.
 fn shortened(name: &str, most: usize) -> String {
-    match name.chars().count() {
-        count if count > most => {
-            format!("…{}", name.chars().skip(count + 1 - most).collect::<String>())
-        }
-        _ => name.to_owned(),
+    let characters: Vec<char> = name.chars().collect();
+    if characters.len() <= most {
+        return name.to_owned();
     }
+    let first = most / 3;
+    let ends = [&characters[..first], &characters[characters.len() + 1 + first - most..]];
+    ends.map(|end| end.iter().collect::<String>()).join("…")
 }
 
 /// The MRR of every row: on the official support, and on resampled ones with its spread.
@@ -77,7 +78,7 @@ pub(super) fn rows(id: &str, card: &EvaluationCard) -> String {
         resampled.max(result.official.micro.mrr)
     };
     let most = rows.iter().map(|(_, result)| reach(result)).fold(0.0, f64::max);
-    let axis = Axis::new(124.0, WIDTH - 104.0, most);
+    let axis = Axis::new(138.0, WIDTH - 108.0, most);
     let bottom = TOP + rows.len() as f64 * ROW - ROW / 2.0 + 6.0;
     let mut svg = Svg::default();
     axis.draw(&mut svg, bottom, "MRR");
@@ -91,8 +92,8 @@ pub(super) fn rows(id: &str, card: &EvaluationCard) -> String {
             None => format!("{name}: official {}", number(official)),
         };
         svg.begin_group(&said);
-        let class = if row == 0 { "model" } else { "" };
-        svg.text(116.0, y, Anchor::End, class, &shortened(name, 16));
+        let class = if row == 0 { "name model" } else { "name" };
+        svg.text(128.0, y, Anchor::End, class, &shortened(name, 18));
         if let Some(of) = resampled {
             let (low, high) = (axis.at(of.mean - of.sd), axis.at(of.mean + of.sd));
             let class = format!("stroke {colour}");
@@ -127,7 +128,7 @@ pub(super) fn relations(id: &str, card: &EvaluationCard) -> String {
         card.per_relation.iter().enumerate().map(|(at, of)| (of, other(at))).collect();
     relations.sort_by(|(a, _), (b, _)| b.official.mrr.total_cmp(&a.official.mrr));
     let most = relations.iter().map(|(of, other)| of.official.mrr.max(other.unwrap_or(0.0)));
-    let axis = Axis::new(186.0, WIDTH - 14.0, most.fold(0.0, f64::max));
+    let axis = Axis::new(200.0, WIDTH - 14.0, most.fold(0.0, f64::max));
     let bottom = TOP + relations.len() as f64 * ROW - ROW / 2.0 + 6.0;
     let mut svg = Svg::default();
     axis.draw(&mut svg, bottom, "MRR, official support");
@@ -143,7 +144,7 @@ pub(super) fn relations(id: &str, card: &EvaluationCard) -> String {
             said += &format!(", {} {}", best.name, number(*mrr));
         }
         svg.begin_group(&said);
-        svg.text(178.0, y, Anchor::End, "", &shortened(name, 25));
+        svg.text(188.0, y, Anchor::End, "name", &shortened(name, 29));
         let place = (axis.at(of.official.mrr), y);
         if let Some(mrr) = other {
             svg.line((axis.at(*mrr), y), place, "grid");
@@ -201,7 +202,7 @@ pub(super) fn hits(id: &str, card: &EvaluationCard) -> String {
         let (x, y) =
             (left + (row % per_line) as f64 * 200.0, bottom + AXIS + (row / per_line) as f64 * LEGEND_LINE);
         svg.curve(&[(x, y), (x + 30.0, y)], DASHES[row % COLOURS], &format!("stroke {}", colour(row)));
-        let class = if row == 0 { "model" } else { "" };
+        let class = if row == 0 { "name model" } else { "name" };
         svg.text(x + 38.0, y, Anchor::Start, class, &shortened(name, 20));
     }
     let lines = rows.len().div_ceil(per_line) as f64;
@@ -225,8 +226,8 @@ mod tests {
     }
 
     #[test]
-    fn long_names_keep_their_end() {
-        assert_eq!(shortened("concept:producedby", 11), "…producedby");
+    fn long_names_keep_both_ends() {
+        assert_eq!(shortened("concept:producedby", 12), "conc…ducedby");
         assert_eq!(shortened("Größe", 5), "Größe");
     }
 }

@@ -36,16 +36,15 @@ fn article(number: usize, card: &EvaluationCard) -> String {
     let mut page = format!("<article>\n<h1>{}</h1>\n", escape(title(card)));
     page += &protocol(card);
     page += &tiles(card);
-    page += "<h2>All rows</h2>\n<div class=\"charts\">\n";
+    page += "<h2>All rows</h2>\n<div class=\"charts\">\n<div>\n";
     page += &figure("MRR over all queries", &charts::rows(&chart("rows"), card));
     page += &figure("Share of queries with a rank of at most k", &charts::hits(&chart("hits"), card));
-    page += "</div>\n";
+    page += "</div>\n<div>\n";
+    page += &figure("MRR of each relation", &charts::relations(&chart("relations"), card));
+    page += "</div>\n</div>\n";
     page += &rows_table(card);
     page += &ties_table(card);
     page += &common_table(card);
-    page += "<h2>Relation by relation</h2>\n<div class=\"charts\">\n";
-    page += &figure("MRR of each relation", &charts::relations(&chart("relations"), card));
-    page += "</div>\n";
     page += &relations_table(card);
     page += &provenance(card);
     page + "</article>\n"
@@ -61,7 +60,7 @@ fn protocol(card: &EvaluationCard) -> String {
     };
     format!(
         "<p class=\"dim\">{} queries; candidates {}, {}; ties {}. {support}</p>\n",
-        of.queries,
+        thousands(of.queries),
         escape(of.candidates),
         of.filter,
         of.tie_rule
@@ -128,7 +127,7 @@ fn ties_table(card: &EvaluationCard) -> String {
     let row = |result: &CardResult| {
         let ties = &result.official.ties;
         let values = [ties.optimistic, ties.realistic, ties.pessimistic].map(|of| number(of.mrr));
-        let counts = [ties.tied_queries, ties.tied_candidates].map(|count| count.to_string());
+        let counts = [ties.tied_queries, ties.tied_candidates].map(thousands);
         values.into_iter().chain(counts).collect()
     };
     let rows: Vec<_> = card.rows().map(|(name, result)| (name.to_owned(), row(result))).collect();
@@ -150,9 +149,14 @@ fn common_table(card: &EvaluationCard) -> String {
         .rows()
         .filter_map(|(name, result)| Some((name.to_owned(), row(result.common.as_ref()?))))
         .collect();
+    let left_out = match left_out {
+        0 => String::new(),
+        count => format!(" ({count} tasks are too small)"),
+    };
     let caption = format!(
-        "The {queries} queries of {tasks} tasks that are in no support of up to {most} facts, which results with \
-         fewer or more shots share ({left_out} tasks are too small)"
+        "The {} queries of {tasks} tasks that are in no support of up to {most} facts, which results with other \
+         numbers of shots share{left_out}",
+        thousands(*queries)
     );
     format!("<h2>Queries common to all shots</h2>\n{}", table(&caption, &titles, &rows, Some(0)))
 }
@@ -173,7 +177,7 @@ fn relations_table(card: &EvaluationCard) -> String {
                 None => of.relation.clone(),
             };
             let official = of.official;
-            let mut cells = vec![of.candidates.to_string(), of.queries.to_string()];
+            let mut cells = vec![thousands(of.candidates as u64), thousands(of.queries)];
             let values = [official.mrr, official.hits_at_1, official.hits_at_5, official.hits_at_10];
             cells.extend(values.map(number));
             cells.push(optional(of.resampled.map(|of| of.mrr)));
@@ -181,8 +185,8 @@ fn relations_table(card: &EvaluationCard) -> String {
             (name, cells)
         })
         .collect();
-    let caption = format!("{} on each relation", card.model);
-    table(&caption, &titles, &rows, None)
+    let caption = format!("{} on each relation, official support unless said otherwise", card.model);
+    format!("<h2>Relation by relation</h2>\n{}", table(&caption, &titles, &rows, None))
 }
 
 fn provenance(card: &EvaluationCard) -> String {
@@ -227,6 +231,14 @@ fn table(caption: &str, titles: &[&str], rows: &[(String, Vec<String>)], marked:
 /// A share as results are published.
 fn number(value: f64) -> String {
     format!("{value:.3}")
+}
+
+/// A count with its thousands apart.
+fn thousands(count: u64) -> String {
+    let digits = count.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    groups.join(",")
 }
 
 fn spread(Spread { mean, sd }: Spread) -> String {
@@ -294,6 +306,11 @@ mod tests {
             assert_eq!(page.matches("<svg").count(), 6);
             assert_eq!(page.contains("resampled supports"), draws > 0);
         }
+    }
+
+    #[test]
+    fn thousands_are_apart() {
+        assert_eq!([0, 999, 1000, 7_532_401].map(thousands), ["0", "999", "1,000", "7,532,401"]);
     }
 
     #[test]

@@ -262,7 +262,11 @@ impl Outcome<'_> {
         for card in self.few_shot {
             card::print(card, self.per_relation, out)?;
         }
-        writeln!(out, "{DIM}{:.1} s in all{DIM:#}", self.seconds)
+        // A single card has said so itself.
+        if self.only_card.is_none() || !self.link_prediction.is_empty() {
+            writeln!(out, "{DIM}{:.1} s in all{DIM:#}", self.seconds)?;
+        }
+        Ok(())
     }
 }
 

@@ -95,6 +95,7 @@ impl CliError {
             Self::Episode(error) | Self::FewShot(FewShotError::Episode(error)) => {
                 matches!(error, EpisodeError::NoShots | EpisodeError::NoQueries)
             }
+            Self::FewShot(FewShotError::OneDraw) => true,
             Self::Synth(error) => matches!(error, SynthError::Config { .. } | SynthError::Preset { .. }),
             _ => false,
         };

@@ -131,27 +131,43 @@ impl Adapted<'_> {
         }
         joined
     }
+
+    /// The score of a candidate that is joined to the head like this.
+    fn score(&self, candidate: EntityId, Joined { facts, rule }: Joined) -> f32 {
+        let digit = |count: u32| count.min(COUNT - 1);
+        let copies = || self.copies.get(&candidate).copied().unwrap_or(0);
+        let popularity = || u32::from(self.baseline.popularity[candidate.index()]);
+        let score = match self.baseline.kind {
+            BaselineKind::Popularity => popularity(),
+            BaselineKind::Copy => copies(),
+            BaselineKind::Adjacency => facts,
+            BaselineKind::Rules => {
+                let counts = (digit(rule) * COUNT + digit(copies())) * COUNT + digit(facts);
+                counts * POPULARITY_CLASSES as u32 + popularity()
+            }
+        };
+        score as f32
+    }
 }
 
 impl AdaptedRelation for Adapted<'_> {
     fn scores(&self, heads: &[EntityId], candidates: &[EntityId], out: &mut [f32]) {
-        let digit = |count: u32| count.min(COUNT - 1);
+        // Few candidates are joined to a head: all are scored once as if they were not, and for
+        // each head those that are once more.
+        let apart: Vec<f32> = candidates.iter().map(|&of| self.score(of, Joined::default())).collect();
+        let mut places: Vec<u32> = (0..candidates.len() as u32).collect();
+        places.sort_unstable_by_key(|&place| candidates[place as usize]);
         for (&head, out) in heads.iter().zip(out.chunks_exact_mut(candidates.len())) {
-            let joined = self.joined(head);
-            for (candidate, out) in candidates.iter().zip(out) {
-                let Joined { facts, rule } = joined.get(candidate).copied().unwrap_or_default();
-                let copies = self.copies.get(candidate).copied().unwrap_or(0);
-                let popularity = u32::from(self.baseline.popularity[candidate.index()]);
-                let score = match self.baseline.kind {
-                    BaselineKind::Popularity => popularity,
-                    BaselineKind::Copy => copies,
-                    BaselineKind::Adjacency => facts,
-                    BaselineKind::Rules => {
-                        let counts = (digit(rule) * COUNT + digit(copies)) * COUNT + digit(facts);
-                        counts * POPULARITY_CLASSES as u32 + popularity
-                    }
-                };
-                *out = score as f32;
+            out.copy_from_slice(&apart);
+            if matches!(self.baseline.kind, BaselineKind::Popularity | BaselineKind::Copy) {
+                continue;
+            }
+            for (entity, joined) in self.joined(head) {
+                let first = places.partition_point(|&place| candidates[place as usize] < entity);
+                let same = places[first..].iter().take_while(|&&place| candidates[place as usize] == entity);
+                for &place in same {
+                    out[place as usize] = self.score(entity, joined);
+                }
             }
         }
     }
@@ -196,6 +212,17 @@ mod tests {
         assert_eq!(scores(BaselineKind::Adjacency), [0.0, 0.0, 1.0, 2.0, 1.0]);
         // Degrees are 1, 1, 1, 2 and 1.
         assert_eq!(scores(BaselineKind::Popularity), [0.0, 0.0, 0.0, 1.0, 0.0]);
+        // Neither the order of the candidates nor one that is there twice makes a difference.
+        let twice: Vec<EntityId> = ids.iter().rev().chain(&ids).copied().collect();
+        for kind in BaselineKind::ALL {
+            let baseline = Baseline::new(*kind, &graph);
+            let mut both = [0.0; 10];
+            let adapted = baseline.adapt(&Support { pairs: &support, candidates: &ids, seed: 0 });
+            adapted.scores(&[id("carl")], &twice, &mut both);
+            assert_eq!(both[5..], scores(*kind));
+            both[..5].reverse();
+            assert_eq!(both[..5], scores(*kind));
+        }
         let rules = scores(BaselineKind::Rules);
         let mut order: Vec<usize> = (0..5).collect();
         order.sort_by(|&a, &b| rules[b].total_cmp(&rules[a]));

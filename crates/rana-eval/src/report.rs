@@ -1,10 +1,8 @@
 //! [`FewShotReport`]: what the ranks of many tasks say together.
 
-use rana_embed::link_prediction::{Metrics, TieRule};
+use rana_embed::link_prediction::{Metrics, Rank, TieRule};
 use rana_graph::Split;
 use serde::Serialize;
-
-use crate::few_shot::QueryRank;
 
 /// How well a model completes the tasks of a split.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -59,28 +57,26 @@ impl FewShotReport {
         split: Split,
         shots: usize,
         tie_rule: TieRule,
-        tasks: &[(String, usize, Vec<QueryRank>)],
+        tasks: &[(String, usize, Vec<Rank>)],
     ) -> Self {
-        let ranks = |queries: &[QueryRank]| queries.iter().map(|query| query.rank).collect::<Vec<_>>();
-        let all = tasks.iter().flat_map(|(.., queries)| ranks(queries));
-        let micro = Metrics::of(all, tie_rule);
+        let micro = Metrics::of(tasks.iter().flat_map(|(.., ranks)| ranks).copied(), tie_rule);
         let tasks: Vec<TaskReport> = tasks
             .iter()
-            .map(|(relation, candidates, queries)| TaskReport {
+            .map(|(relation, candidates, ranks)| TaskReport {
                 relation: relation.clone(),
                 candidates: *candidates,
-                metrics: Metrics::of(ranks(queries), tie_rule),
+                metrics: Metrics::of(ranks.iter().copied(), tie_rule),
             })
             .collect();
-        Self { split, shots, tie_rule, micro, macro_average: MacroMetrics::of(&tasks), tasks }
+        let by_task: Vec<Metrics> = tasks.iter().map(|task| task.metrics).collect();
+        let macro_average = MacroMetrics::of(&by_task);
+        Self { split, shots, tie_rule, micro, macro_average, tasks }
     }
 }
 
 impl MacroMetrics {
-    fn of(tasks: &[TaskReport]) -> Self {
-        let mean = |of: fn(&Metrics) -> f64| {
-            tasks.iter().map(|task| of(&task.metrics)).sum::<f64>() / tasks.len().max(1) as f64
-        };
+    pub(crate) fn of(tasks: &[Metrics]) -> Self {
+        let mean = |of: fn(&Metrics) -> f64| tasks.iter().map(of).sum::<f64>() / tasks.len().max(1) as f64;
         Self {
             tasks: tasks.len(),
             mrr: mean(|metrics| metrics.mrr),

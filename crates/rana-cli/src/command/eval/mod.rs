@@ -1,18 +1,19 @@
-use std::collections::BTreeMap;
+pub(crate) mod card;
+mod link_prediction;
+
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, ValueHint, value_parser};
-use rana::embed::link_prediction::{
-    KnownAnswers, LinkPrediction, LinkPredictionSettings, LinkReport, Metrics, RelationReport, TieRule,
-};
+use rana::embed::link_prediction::{LinkPredictionSettings, Metrics, TieRule};
 use rana::embed::{EmbeddingMetadata, EmbeddingSet, ModelKind, Norm};
-use rana::eval::{Baseline, FewShotEvaluation, FewShotReport, MeanTranslation};
-use rana::fewshot::FewShotModel;
+use rana::eval::{EvaluationCard, FewShotReport, MeanTranslation};
 use rana::graph::{Graph, HeldOut, Split, Store};
 use serde::Serialize;
 
+use self::card::{CardArgs, CardMaker};
+use self::link_prediction::FactsReport;
 use super::embed::{in_pool, vectors_path};
 use crate::error::CliError;
 use crate::terminal::{BOLD, DIM, Terminal, table, thousands};
@@ -20,16 +21,17 @@ use crate::terminal::{BOLD, DIM, Terminal, table, thousands};
 /// Evaluate the vectors of a graph.
 ///
 /// On held-out facts: both ends of every fact are ranked among all entities, other known answers
-/// left out. On few-shot tasks: the first K facts of a task are its support, and the tails of the
-/// others are ranked among the task's candidates, known tails left out; by the mean translation
-/// (the relation is the mean of t − h over the support, nothing is learned) and, to compare, by
-/// baselines that see no vectors at all.
+/// left out. On few-shot tasks: an evaluation card of the mean translation (the relation is the
+/// mean of t − h over the support, nothing is learned), with baselines that see no vectors at all
+/// beside it. The official support of a task is its first K facts; random ones tell how much of a
+/// result is luck.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   rana eval kg
   rana eval kg --model complex --on valid
   rana eval nell --on dev-tasks --shots 3 --per-relation
+  rana eval nell --candidates all --draws 50 --seed 1 --html card.html
   rana eval kg --vectors elsewhere/transe --ties pessimistic --json")]
 pub(crate) struct EvalArgs {
     /// The graph store.
@@ -42,12 +44,9 @@ pub(crate) struct EvalArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     vectors: Option<PathBuf>,
     /// What to evaluate on: valid or test facts, dev or test tasks. May be repeated; the test facts
-    /// and the dev and test tasks that are there if not given.
+    /// and the test tasks that are there if not given.
     #[arg(long, value_name = "WHAT")]
     on: Vec<On>,
-    /// Support pairs per task.
-    #[arg(long, value_name = "K", default_value_t = 5)]
-    shots: usize,
     /// How ties are decided: realistic (in the middle), optimistic or pessimistic.
     #[arg(long, value_name = "RULE", default_value_t)]
     ties: TieRule,
@@ -61,6 +60,8 @@ pub(crate) struct EvalArgs {
     /// How many threads to use; all processors if not given.
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+    #[command(flatten)]
+    card: CardArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -76,19 +77,13 @@ enum On {
 }
 
 impl On {
-    /// What there is to evaluate on without being told.
+    /// What there is to evaluate on without being told: one set of facts, one of tasks.
     fn found(store: &Store) -> Vec<Self> {
-        let has_facts = |part| !store.graph.held_out(part).is_empty();
-        let has_tasks = |split| store.tasks.of(split).next().is_some();
-        let mut found = Vec::new();
-        match (has_facts(HeldOut::Valid), has_facts(HeldOut::Test)) {
-            (_, true) => found.push(Self::Test),
-            (true, false) => found.push(Self::Valid),
-            (false, false) => {}
-        }
-        found.extend(has_tasks(Split::Dev).then_some(Self::DevTasks));
-        found.extend(has_tasks(Split::Test).then_some(Self::TestTasks));
-        found
+        let facts = [(HeldOut::Test, Self::Test), (HeldOut::Valid, Self::Valid)];
+        let facts = facts.into_iter().find(|(part, _)| !store.graph.held_out(*part).is_empty());
+        let tasks = [(Split::Test, Self::TestTasks), (Split::Dev, Self::DevTasks)];
+        let tasks = tasks.into_iter().find(|(split, _)| store.tasks.of(*split).next().is_some());
+        facts.map(|(_, on)| on).into_iter().chain(tasks.map(|(_, on)| on)).collect()
     }
 }
 
@@ -100,25 +95,33 @@ pub(crate) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> 
     if on.is_empty() {
         return Err(CliError::NothingToEvaluate { store: args.store.display().to_string() });
     }
+    if args.card.html.is_some() && !on.iter().any(|on| matches!(on, On::DevTasks | On::TestTasks)) {
+        let message = "--html shows few-shot tasks, but none are evaluated; add --on test-tasks";
+        return Err(CliError::Usage(message.to_owned()));
+    }
     let started = Instant::now();
-    let baselines = match on.iter().any(|on| matches!(on, On::DevTasks | On::TestTasks)) {
-        true => Baseline::all(&store.graph),
-        false => Vec::new(),
-    };
-    let evaluation = Evaluation { args, store: &store, set: &set, baselines, terminal };
-    let (facts, tasks) = in_pool(args.threads, || evaluation.run(&on))??;
-    let card = Card {
+    let evaluation = Evaluation { args, store: &store, set: &set, vectors: &path, terminal };
+    let (facts, cards) = in_pool(args.threads, || evaluation.run(&on))??;
+    if let Some(html) = &args.card.html {
+        card::write_html(&cards, html)?;
+    }
+    let outcome = Outcome {
         vectors: path.display().to_string(),
         made: &set.metadata,
         dim: set.entities.dim(),
         tie_rule: args.ties,
         link_prediction: facts,
-        few_shot: tasks,
+        only_card: if let [card] = &cards[..] { Some(card) } else { None },
+        few_shot: &cards,
         seconds: started.elapsed().as_secs_f64(),
         graph: &store.graph,
         per_relation: args.per_relation,
     };
-    terminal.result(&card, |out| card.print(out))
+    terminal.result(&outcome, |out| outcome.print(out))?;
+    if let Some(html) = &args.card.html {
+        terminal.note(&format!("wrote {}", html.display()));
+    }
+    Ok(())
 }
 
 impl EvalArgs {
@@ -159,12 +162,15 @@ struct Evaluation<'a> {
     args: &'a EvalArgs,
     store: &'a Store,
     set: &'a EmbeddingSet,
-    baselines: Vec<Baseline<'a>>,
+    vectors: &'a Path,
     terminal: &'a Terminal,
 }
 
+/// Facts that a support has if nobody says otherwise, as most published results.
+const USUAL_SHOTS: usize = 5;
+
 impl Evaluation<'_> {
-    fn run(&self, on: &[On]) -> Result<(Vec<FactsReport>, Vec<TasksReport>), CliError> {
+    fn run(&self, on: &[On]) -> Result<(Vec<FactsReport>, Vec<EvaluationCard>), CliError> {
         let (mut facts, mut tasks) = (Vec::new(), Vec::new());
         for on in on {
             match on {
@@ -178,111 +184,64 @@ impl Evaluation<'_> {
     }
 
     fn facts(&self, part: HeldOut) -> Result<FactsReport, CliError> {
-        let graph = &self.store.graph;
-        let facts = graph.held_out(part);
-        if facts.is_empty() {
-            return Err(CliError::NoHeldOut { store: self.args.store.display().to_string(), part });
-        }
         let settings = LinkPredictionSettings {
             tie_rule: self.args.ties,
             per_relation: self.args.per_relation,
             ..LinkPredictionSettings::default()
         };
-        let known = KnownAnswers::of_graph(graph);
-        let evaluation = LinkPrediction::new(settings)?;
-        let report = evaluation.evaluate(&self.set.vectors(), facts, &known, &self.terminal.progress())?;
-        let LinkReport { head, tail, both, relations, .. } = report;
-        let name = |RelationReport { relation, head, tail, both }| {
-            let relation = graph.relation_name(relation).to_owned();
-            NamedRelation { relation, head, tail, both }
-        };
-        let relations = relations.map(|relations| relations.into_iter().map(name).collect());
-        Ok(FactsReport {
-            on: part,
-            facts: facts.len(),
-            tie_rule: self.args.ties,
-            head,
-            tail,
-            both,
-            relations,
-        })
+        FactsReport::of(part, self.store, self.set, settings, self.terminal)
     }
 
-    fn tasks(&self, split: Split) -> Result<TasksReport, CliError> {
-        if self.store.tasks.of(split).next().is_none() {
-            return Err(CliError::NoTasks { store: self.args.store.display().to_string(), split });
-        }
+    fn tasks(&self, split: Split) -> Result<EvaluationCard, CliError> {
         let metadata = &self.set.metadata;
-        if let Some(seen) = metadata.support_shots.filter(|&seen| seen > self.args.shots) {
-            self.terminal.warn(&format!(
-                "these vectors were trained on the first {seen} facts of each task, so with {} shots some queries \
-                 are not unseen",
-                self.args.shots
-            ));
+        let settings = self.args.card.settings(split, USUAL_SHOTS, self.args.ties);
+        if let Some(seen) = metadata.support_shots {
+            self.warn_of_seen_queries(seen, settings.shots, settings.draws);
         }
         let own = match metadata.model {
             ModelKind::TransE => metadata.norm,
             _ => Norm::L2,
         };
         let model = MeanTranslation::new(&self.set.entities, self.args.norm.unwrap_or(own));
-        let mut methods = vec![(MEAN_TRANSLATION, self.few_shot(&model, split)?)];
-        for baseline in &self.baselines {
-            methods.push((baseline.kind().name(), self.few_shot(baseline, split)?));
+        let details = [
+            ("vectors".to_owned(), self.vectors.display().to_string()),
+            ("vectors made by".to_owned(), format!("{}, dim {}", metadata.model, self.set.entities.dim())),
+        ];
+        CardMaker { store: self.store, settings, details: details.into(), terminal: self.terminal }
+            .make((MEAN_TRANSLATION, &model), &[])
+    }
+
+    /// A query that the vectors were trained on is no query.
+    fn warn_of_seen_queries(&self, seen: usize, shots: usize, draws: usize) {
+        if seen > shots {
+            self.terminal.warn(&format!(
+                "these vectors were trained on the first {seen} facts of each task, so with {shots} shots some queries \
+                 are not unseen"
+            ));
+        } else if draws > 0 {
+            self.terminal.warn(&format!(
+                "these vectors were trained on the first {seen} facts of each task, which are queries of resampled \
+                 supports: read the official numbers, or say --draws 0"
+            ));
         }
-        Ok(TasksReport { split, shots: self.args.shots, methods: methods.into_iter().collect() })
-    }
-
-    fn few_shot(&self, model: &dyn FewShotModel, split: Split) -> Result<FewShotReport, CliError> {
-        let evaluation = FewShotEvaluation { shots: self.args.shots, tie_rule: self.args.ties };
-        Ok(evaluation.evaluate(
-            model,
-            &self.store.graph,
-            &self.store.tasks,
-            split,
-            &self.terminal.progress(),
-        )?)
     }
 }
 
-/// How well held-out facts were predicted.
-#[derive(Serialize)]
-struct FactsReport {
-    on: HeldOut,
-    facts: usize,
-    tie_rule: TieRule,
-    head: Metrics,
-    tail: Metrics,
-    both: Metrics,
-    relations: Option<Vec<NamedRelation>>,
-}
+/// The model that looks at the vectors and learns nothing.
+pub(crate) const MEAN_TRANSLATION: &str = "mean-translation";
 
+/// What is known of vectors in the end.
 #[derive(Serialize)]
-struct NamedRelation {
-    relation: String,
-    head: Metrics,
-    tail: Metrics,
-    both: Metrics,
-}
-
-/// How well the tasks of a split were completed, by method.
-#[derive(Serialize)]
-struct TasksReport {
-    split: Split,
-    shots: usize,
-    methods: BTreeMap<&'static str, FewShotReport>,
-}
-
-/// The method that looks at the vectors.
-const MEAN_TRANSLATION: &str = "mean-translation";
-
-#[derive(Serialize)]
-struct Card<'a> {
+struct Outcome<'a> {
     vectors: String,
     made: &'a EmbeddingMetadata,
     dim: usize,
     tie_rule: TieRule,
     link_prediction: Vec<FactsReport>,
-    few_shot: Vec<TasksReport>,
+    few_shot: &'a [EvaluationCard],
+    /// If there is one card, its keys stand beside the others.
+    #[serde(flatten)]
+    only_card: Option<&'a EvaluationCard>,
     seconds: f64,
     #[serde(skip)]
     graph: &'a Graph,
@@ -290,43 +249,24 @@ struct Card<'a> {
     per_relation: bool,
 }
 
-impl Card<'_> {
+impl Outcome<'_> {
     fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
             "{BOLD}{}{BOLD:#}, dim {}  {DIM}{}{DIM:#}\nties: {BOLD}{}{BOLD:#}; other known answers are left out",
             self.made.model, self.dim, self.vectors, self.tie_rule
         )?;
-        for FactsReport { on, facts, head, tail, both, relations, .. } in &self.link_prediction {
-            writeln!(
-                out,
-                "\n{BOLD}link prediction{BOLD:#} on {} {on} facts, among all {} entities",
-                thousands(*facts as u64),
-                thousands(self.graph.entity_count() as u64)
-            )?;
-            let sides = [("head", head), ("tail", tail), ("both", both)];
-            let rows = sides.map(|(side, metrics)| row(side.to_owned(), metrics));
-            writeln!(out, "{}", metrics_table("side", rows))?;
-            if let Some(relations) = relations {
-                let rows = relations.iter().map(|of| row(of.relation.clone(), &of.both));
-                writeln!(out, "{}", metrics_table("relation, both sides", rows))?;
-            }
+        for facts in &self.link_prediction {
+            facts.print(self.graph, out)?;
         }
-        for TasksReport { split, shots, methods } in &self.few_shot {
-            writeln!(
-                out,
-                "\n{BOLD}few-shot tasks{BOLD:#}, {split}, {shots} shots, official support; nothing is learned"
-            )?;
-            let rows = methods.iter().map(|(name, report)| row((*name).to_owned(), &report.micro));
-            writeln!(out, "{}", metrics_table("over queries", rows))?;
-            let rows = methods.iter().map(|(name, report)| macro_row((*name).to_owned(), report));
-            writeln!(out, "{}", metrics_table("over tasks", rows))?;
-            if let (true, Some(report)) = (self.per_relation, methods.get(MEAN_TRANSLATION)) {
-                let rows = report.tasks.iter().map(|task| row(task.relation.clone(), &task.metrics));
-                writeln!(out, "{}", metrics_table("task, mean-translation", rows))?;
-            }
+        for card in self.few_shot {
+            card::print(card, self.per_relation, out)?;
         }
-        writeln!(out, "{DIM}{:.1} s{DIM:#}", self.seconds)
+        // A single card has said so itself.
+        if self.only_card.is_none() || !self.link_prediction.is_empty() {
+            writeln!(out, "{DIM}{:.1} s in all{DIM:#}", self.seconds)?;
+        }
+        Ok(())
     }
 }
 

@@ -1,0 +1,178 @@
+//! Evaluation cards of few-shot models: making, printing and writing them.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueHint};
+use rana::embed::link_prediction::TieRule;
+use rana::eval::{
+    Baseline, CandidatePolicy, CardResult, CardSettings, Common, EvaluationCard, NamedModel, Official,
+    Spread, html_page,
+};
+use rana::graph::{Split, Store, write_file_atomically};
+
+use super::decimals;
+use crate::error::CliError;
+use crate::terminal::{BOLD, DIM, Terminal, table, thousands};
+
+/// How few-shot tasks are evaluated, as far as the command line says.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Few-shot tasks")]
+pub(crate) struct CardArgs {
+    /// Support pairs per task; 5 if not given.
+    #[arg(long, value_name = "K")]
+    shots: Option<usize>,
+    /// How many random supports of each task are evaluated beside the official one; 0 for none.
+    #[arg(long, value_name = "N", default_value_t = CardSettings::default().draws)]
+    draws: usize,
+    /// What tails are ranked among: typed (the candidates of the task), all (entities), or
+    /// sampled:K (K of the task's candidates, drawn for each query).
+    #[arg(long, value_name = "WHICH", default_value_t)]
+    candidates: CandidatePolicy,
+    /// Results are also given on the queries that are common to all numbers of shots up to this one.
+    #[arg(long, value_name = "K", default_value_t = CardSettings::default().common_shots)]
+    common_shots: usize,
+    /// Chooses the random supports, and the candidates where they are sampled.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Also write the cards as an HTML page with plots.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(super) html: Option<PathBuf>,
+}
+
+impl CardArgs {
+    /// The settings of a card; `usual_shots` is what the model was made for.
+    pub(crate) fn settings(&self, split: Split, usual_shots: usize, tie_rule: TieRule) -> CardSettings {
+        CardSettings {
+            split,
+            shots: self.shots.unwrap_or(usual_shots),
+            draws: self.draws,
+            common_shots: self.common_shots,
+            candidates: self.candidates,
+            tie_rule,
+            seed: self.seed,
+        }
+    }
+}
+
+/// Makes cards on the tasks of a store.
+pub(crate) struct CardMaker<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) settings: CardSettings,
+    /// What the card should say of the model beside what is known of the store and the program.
+    pub(crate) details: BTreeMap<String, String>,
+    pub(crate) terminal: &'a Terminal,
+}
+
+impl CardMaker<'_> {
+    /// The card of a model, with `others` and all baselines that see no vectors beside it.
+    pub(crate) fn make(
+        self,
+        subject: NamedModel<'_>,
+        others: &[NamedModel<'_>],
+    ) -> Result<EvaluationCard, CliError> {
+        let Self { store, settings, details, terminal } = self;
+        if store.tasks.of(settings.split).next().is_none() {
+            let store = store.path.display().to_string();
+            return Err(CliError::NoTasks { store, split: settings.split });
+        }
+        let baselines = Baseline::all(&store.graph);
+        let mut rows = others.to_vec();
+        // The strongest first, as they are read.
+        rows.extend(baselines.iter().rev().map(|of| (of.kind().name(), of as _)));
+        let progress = terminal.progress();
+        let mut card = settings.evaluate(subject, &rows, &store.graph, &store.tasks, &progress)?;
+        card.provenance.details = details;
+        card.provenance.details.insert("commit".to_owned(), env!("RANA_COMMIT").to_owned());
+        card.provenance.details.insert("dataset".to_owned(), store.manifest.data.clone());
+        for input in &store.manifest.inputs {
+            card.provenance.details.insert(format!("sha256 of {}", input.name), input.sha256.clone());
+        }
+        Ok(card)
+    }
+}
+
+/// Writes cards as a page.
+pub(crate) fn write_html(cards: &[EvaluationCard], path: &Path) -> Result<(), CliError> {
+    write_file_atomically(path, |out| out.write_all(html_page(cards).as_bytes()))
+        .map_err(|error| CliError::io(path, "write the page", error))
+}
+
+/// A card as people read it.
+pub(crate) fn print(card: &EvaluationCard, per_relation: bool, out: &mut dyn Write) -> io::Result<()> {
+    let protocol = &card.protocol;
+    writeln!(
+        out,
+        "\n{BOLD}few-shot tasks{BOLD:#}: {} {} tasks, {} shots, {} queries, candidates {}",
+        protocol.tasks,
+        protocol.split,
+        protocol.shots,
+        thousands(protocol.queries),
+        protocol.candidates
+    )?;
+    let resampled = format!("#{} resampled", protocol.draws);
+    let titles = ["official support", "#MRR", "#Hits@1", "#@5", "#@10", "#MRR of tasks", resampled.as_str()];
+    writeln!(out, "{}", table(titles, card.rows().map(|(name, result)| result_row(name, result))))?;
+    let ties = &card.result.official.ties;
+    writeln!(
+        out,
+        "ties of {}: {} queries, {} candidates; MRR {} optimistic, {} realistic, {} pessimistic",
+        card.model,
+        thousands(ties.tied_queries),
+        thousands(ties.tied_candidates),
+        decimals(ties.optimistic.mrr),
+        decimals(ties.realistic.mrr),
+        decimals(ties.pessimistic.mrr)
+    )?;
+    if let Some(Common { queries, left_out, official, resampled, .. }) = &card.result.common {
+        let left_out = match left_out {
+            0 => String::new(),
+            count => format!(" ({count} tasks are too small)"),
+        };
+        let resampled =
+            resampled.map_or_else(String::new, |of| format!(", resampled {}", spread(of.micro.mrr)));
+        writeln!(
+            out,
+            "on the {} queries common to all shots up to {}{left_out}: MRR {}{resampled}",
+            thousands(*queries),
+            protocol.common_shots,
+            decimals(official.micro.mrr)
+        )?;
+    }
+    if per_relation {
+        writeln!(out, "{}", relation_table(card))?;
+    }
+    let memory = card
+        .provenance
+        .peak_memory_bytes
+        .map_or_else(String::new, |bytes| format!(", {} at most", crate::terminal::bytes(bytes)));
+    writeln!(out, "{DIM}{:.1} s{memory}{DIM:#}", card.provenance.seconds)
+}
+
+fn result_row(name: &str, result: &CardResult) -> [String; 7] {
+    let Official { micro, macro_average, .. } = &result.official;
+    let values = [micro.mrr, micro.hits_at_1, micro.hits_at_5, micro.hits_at_10, macro_average.mrr];
+    let [mrr, hits1, hits5, hits10, of_tasks] = values.map(decimals);
+    let resampled = result.resampled.map_or_else(String::new, |of| spread(of.micro.mrr));
+    [name.to_owned(), mrr, hits1, hits5, hits10, of_tasks, resampled]
+}
+
+fn relation_table(card: &EvaluationCard) -> String {
+    let titles = ["relation", "#candidates", "#queries", "#MRR", "#Hits@1", "#@5", "#@10", "#resampled"];
+    let rows = card.per_relation.iter().map(|of| {
+        let official = of.official;
+        let values = [official.mrr, official.hits_at_1, official.hits_at_5, official.hits_at_10];
+        let [mrr, hits1, hits5, hits10] = values.map(decimals);
+        let counts = [of.candidates as u64, of.queries].map(thousands);
+        let [candidates, queries] = counts;
+        let resampled = of.resampled.map_or_else(String::new, |of| spread(of.mrr));
+        let name = of.label.as_ref().unwrap_or(&of.relation).clone();
+        [name, candidates, queries, mrr, hits1, hits5, hits10, resampled]
+    });
+    table(titles, rows)
+}
+
+fn spread(Spread { mean, sd }: Spread) -> String {
+    format!("{mean:.3} ± {sd:.3}")
+}

@@ -1,7 +1,7 @@
 //! [`MeanTranslation`]: what entity vectors know of a relation before anything is learned.
 
-use rana_embed::{Blocks, Norm, Similarity, Table};
-use rana_fewshot::{AdaptedRelation, FewShotModel, Support};
+use rana_embed::{Norm, Table};
+use rana_fewshot::{AdaptedRelation, FewShotModel, Support, Translation};
 use rana_graph::EntityId;
 
 /// The training-free probe of entity vectors: the relation is the mean of `t − h` over the support,
@@ -31,39 +31,8 @@ impl FewShotModel for MeanTranslation<'_> {
                 *sum += (tail - head) / support.pairs.len() as f32;
             }
         }
-        Box::new(Translation { entities: self.entities, norm: self.norm, relation })
-    }
-}
-
-/// A relation as one vector.
-struct Translation<'v> {
-    entities: &'v Table,
-    norm: Norm,
-    relation: Vec<f32>,
-}
-
-impl AdaptedRelation for Translation<'_> {
-    fn scores(&self, heads: &[EntityId], candidates: &[EntityId], out: &mut [f32]) {
-        let dim = self.entities.dim();
-        let rows = |entities: &[EntityId]| {
-            entities
-                .iter()
-                .flat_map(|entity| self.entities.row(entity.index()))
-                .copied()
-                .collect::<Vec<f32>>()
-        };
-        let mut queries = rows(heads);
-        for query in queries.chunks_exact_mut(dim) {
-            for (value, relation) in query.iter_mut().zip(&self.relation) {
-                *value += relation;
-            }
-        }
-        let similarity = match self.norm {
-            Norm::L1 => Similarity::L1,
-            Norm::L2 => Similarity::L2,
-        };
-        let shape = Blocks::one(heads.len(), candidates.len(), dim);
-        similarity.scores(shape, &queries, &rows(candidates), out);
+        let rows = |entity: EntityId| self.entities.row(entity.index());
+        Box::new(Translation { rows, norm: self.norm, relation })
     }
 }
 

@@ -9,6 +9,7 @@ mod encoder;
 #[cfg(test)]
 mod gradient_tests;
 mod inputs;
+mod inspection;
 mod learned_rows;
 mod model;
 mod negatives;
@@ -33,6 +34,7 @@ pub use config::{
     RScope, RanaConfig, RanaConfigError, Residual, ScoreSpace, TestNegatives, TrainEntities,
 };
 pub use diagnostics::Diagnostics;
+pub use inspection::{Attention, InspectedNegative, InspectedPair, Inspection, ScoreParts};
 pub use learned_rows::LearnedRows;
 pub use model::RanaModel;
 pub use parameters::{DimensionMismatch, RanaParameters, StartVectors};

@@ -136,7 +136,7 @@ impl<'g> RanaModel<'g> {
     }
 
     /// Adapts to a support, keeping what was looked at on the way.
-    pub(crate) fn adapt_with<'a>(
+    pub(super) fn adapt_with<'a>(
         &'a self,
         roles: &'a RowRoles<'a>,
         support: &Support<'_>,
@@ -149,6 +149,29 @@ impl<'g> RanaModel<'g> {
         let objective = Objective { inputs, chunks: &pairs.chunks };
         let path = Arch::new().dispatch(Adapt { objective, task: &objective_task });
         Adaptation { task, pairs, objective_task, path }
+    }
+
+    /// Encodes up to a chunk of pairs that are scored. They are filled up to a whole chunk, so that the sums
+    /// of a pair do not depend on how many there are.
+    pub(super) fn encode_answers(&self, support: &[Pair], pairs: &[Pair]) -> Chunk<f32> {
+        let roles = self.roles();
+        let inputs = self.inputs(&roles);
+        let dim = inputs.dim();
+        let mut padded = pairs.to_vec();
+        padded.resize(CHUNK, pairs[0]);
+        let mut r = vec![0.0; CHUNK * dim];
+        for (&pair, r) in padded.iter().zip(r.chunks_exact_mut(dim)) {
+            let own = [pair];
+            let over = match inputs.config.r_scope {
+                RScope::Pair => &own[..],
+                RScope::TaskMean => support,
+            };
+            for pair in over {
+                add_scaled(r, 1.0 / over.len() as f32, inputs.rows.frozen(pair.tail));
+                add_scaled(r, -1.0 / over.len() as f32, inputs.rows.frozen(pair.head));
+            }
+        }
+        Chunk::encode(inputs, &self.projection, &padded, &r)
     }
 
     /// eq. 14: the relation that a support gives, averaged over draws of its negatives.
@@ -164,12 +187,12 @@ impl<'g> RanaModel<'g> {
 }
 
 /// What adaptation looked at.
-pub(crate) struct Adaptation {
-    pub(crate) task: MetaTask,
-    pub(crate) pairs: EncodedPairs<f32>,
-    pub(crate) objective_task: ObjectiveTask,
+pub(super) struct Adaptation {
+    pub(super) task: MetaTask,
+    pub(super) pairs: EncodedPairs<f32>,
+    pub(super) objective_task: ObjectiveTask,
     /// The relation before and after each inner step.
-    pub(crate) path: Vec<Vec<f32>>,
+    pub(super) path: Vec<Vec<f32>>,
 }
 
 /// The inner steps of an evaluation.
@@ -217,27 +240,8 @@ struct EncodedTranslation<'m> {
 }
 
 impl EncodedTranslation<'_> {
-    /// Scores some pairs. They are encoded in chunks of one size, so that the sums of a pair do not depend
-    /// on how many there are.
     fn score(&self, pairs: &[Pair], out: &mut [f32]) {
-        let roles = self.model.roles();
-        let inputs = self.model.inputs(&roles);
-        let dim = inputs.dim();
-        let mut padded = pairs.to_vec();
-        padded.resize(CHUNK, pairs[0]);
-        let mut r = vec![0.0; CHUNK * dim];
-        for (&pair, r) in padded.iter().zip(r.chunks_exact_mut(dim)) {
-            let own = [pair];
-            let over = match inputs.config.r_scope {
-                RScope::Pair => &own[..],
-                RScope::TaskMean => &self.support,
-            };
-            for pair in over {
-                add_scaled(r, 1.0 / over.len() as f32, inputs.rows.frozen(pair.tail));
-                add_scaled(r, -1.0 / over.len() as f32, inputs.rows.frozen(pair.head));
-            }
-        }
-        let chunk = Chunk::encode(inputs, &self.model.projection, &padded, &r);
+        let chunk = self.model.encode_answers(&self.support, pairs);
         for (at, out) in out.iter_mut().enumerate() {
             let mut difference = chunk.encoded(at, End::Head).to_vec();
             add_scaled(&mut difference, 1.0, &self.relation);

@@ -174,7 +174,7 @@ impl<'a, T: Real> Objective<'a, T> {
 
     /// Fills in distances, directions, weights and derivatives of a contrast; its loss.
     #[inline(always)]
-    fn measure(&self, scored: &[Scored], relation: &[T], scratch: &mut Scratch<T>) -> T {
+    pub(super) fn measure(&self, scored: &[Scored], relation: &[T], scratch: &mut Scratch<T>) -> T {
         let (dim, gamma) = (self.inputs.dim(), T::of(self.inputs.config.gamma.into()));
         scratch.resize(scored.len(), dim);
         for (at, pair) in scored.iter().enumerate() {

@@ -258,6 +258,12 @@ impl Run {
         if has_entries { Err(RunError::Foreign { path: path.to_owned() }) } else { Ok(()) }
     }
 
+    /// Whether there is a run at `path`.
+    #[must_use]
+    pub fn is_at(path: &Path) -> bool {
+        path.join(MANIFEST).exists()
+    }
+
     /// Opens a run.
     ///
     /// # Errors

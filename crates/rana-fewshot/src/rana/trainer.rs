@@ -309,8 +309,37 @@ impl<'a> MetaTrainer<'a> {
         row_moments.catch_up(&self.config, *step, &mut parameters.rows, learned.into_iter());
     }
 
-    /// Draws the next batch of episodes with their negatives.
-    pub(crate) fn batch(&mut self) -> (Vec<MetaTask>, Pruned) {
+    /// Draws the next batch of episodes with their negatives, and passes it by.
+    pub fn draw_batch(&mut self) -> Vec<MetaTask> {
+        self.batch().0
+    }
+
+    /// The loss of a batch and the gradient of the network's weights, as they stand.
+    #[must_use]
+    pub fn gradient(&self, tasks: &[MetaTask]) -> (f64, Vec<f32>) {
+        let roles = RowRoles::new(&self.config, &self.state.parameters.rows);
+        let result = step(self.inputs(&roles, &self.neighbours, None), tasks);
+        (result.loss, result.weights)
+    }
+
+    fn inputs<'i>(
+        &'i self,
+        roles: &'i RowRoles<'i>,
+        neighbours: &'i Neighbours<'i>,
+        dropout: Option<u64>,
+    ) -> Inputs<'i, f32> {
+        Inputs {
+            config: &self.config,
+            layout: &self.layout,
+            weights: &self.state.parameters.weights,
+            relations: &self.state.parameters.relations,
+            rows: roles,
+            neighbours,
+            dropout,
+        }
+    }
+
+    fn batch(&mut self) -> (Vec<MetaTask>, Pruned) {
         let first = self.episodes.drawn();
         let episodes: Vec<Episode> = (0..self.config.batch).map(|_| self.episodes.draw()).collect();
         let roles = RowRoles::new(&self.config, &self.state.parameters.rows);
@@ -368,18 +397,8 @@ impl<'a> MetaTrainer<'a> {
         row_moments.catch_up(&self.config, number, &mut parameters.rows, looked_at());
         let drawn = Neighbours::of_step(self.graph, &self.config, number, looked_at());
         let roles = RowRoles::new(&self.config, &self.state.parameters.rows);
-        let result = step(
-            Inputs {
-                config: &self.config,
-                layout: &self.layout,
-                weights: &self.state.parameters.weights,
-                relations: &self.state.parameters.relations,
-                rows: &roles,
-                neighbours: drawn.as_ref().unwrap_or(&self.neighbours),
-                dropout: Some(number),
-            },
-            &tasks,
-        );
+        let neighbours = drawn.as_ref().unwrap_or(&self.neighbours);
+        let result = step(self.inputs(&roles, neighbours, Some(number)), &tasks);
         if !result.loss.is_finite() {
             return Err(MetaError::Diverged { step: number + 1, loss: result.loss });
         }

@@ -20,7 +20,7 @@ use crate::terminal::{BOLD, DIM, Terminal, table, thousands};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Few-shot tasks")]
 pub(crate) struct CardArgs {
-    /// Support pairs per task; 5 if not given.
+    /// Support pairs per task; as many as the run was trained for, or 5.
     #[arg(long, value_name = "K")]
     shots: Option<usize>,
     /// How many random supports of each task are evaluated beside the official one; 0 for none.

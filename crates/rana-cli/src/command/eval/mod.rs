@@ -1,5 +1,6 @@
 pub(crate) mod card;
 mod link_prediction;
+mod trained;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use clap::{Args, ValueHint, value_parser};
 use rana::embed::link_prediction::{LinkPredictionSettings, Metrics, TieRule};
 use rana::embed::{EmbeddingMetadata, EmbeddingSet, ModelKind, Norm};
 use rana::eval::{EvaluationCard, FewShotReport, MeanTranslation};
+use rana::fewshot::rana::Run;
 use rana::graph::{Graph, HeldOut, Split, Store};
 use serde::Serialize;
 
@@ -18,7 +20,10 @@ use super::embed::{in_pool, vectors_path};
 use crate::error::CliError;
 use crate::terminal::{BOLD, DIM, Terminal, table, thousands};
 
-/// Evaluate the vectors of a graph.
+/// Evaluate the model of a run, or the vectors of a graph.
+///
+/// A run: an evaluation card of its model on few-shot tasks, beside the same model before training,
+/// the mean translation, and baselines that see no vectors at all. A graph:
 ///
 /// On held-out facts: both ends of every fact are ranked among all entities, other known answers
 /// left out. On few-shot tasks: an evaluation card of the mean translation (the relation is the
@@ -28,15 +33,20 @@ use crate::terminal::{BOLD, DIM, Terminal, table, thousands};
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
+  rana eval run
+  rana eval run --on dev-tasks --html card.html
   rana eval kg
   rana eval kg --model complex --on valid
   rana eval nell --on dev-tasks --shots 3 --per-relation
   rana eval nell --candidates all --draws 50 --seed 1 --html card.html
   rana eval kg --vectors elsewhere/transe --ties pessimistic --json")]
 pub(crate) struct EvalArgs {
-    /// The graph store.
-    #[arg(value_name = "KG", value_hint = ValueHint::DirPath)]
-    store: PathBuf,
+    /// The run, or the graph store.
+    #[arg(value_name = "RUN|KG", value_hint = ValueHint::DirPath)]
+    source: PathBuf,
+    /// Where the graph of a run is, if it has moved.
+    #[arg(long, value_name = "KG", value_hint = ValueHint::DirPath)]
+    graph: Option<PathBuf>,
     /// The vectors of this model; those that are there if they are of one model only.
     #[arg(long, conflicts_with = "vectors")]
     model: Option<ModelKind>,
@@ -88,12 +98,15 @@ impl On {
 }
 
 pub(crate) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> {
-    let store = Store::open(&args.store)?;
+    if Run::is_at(&args.source) {
+        return trained::run(args, terminal);
+    }
+    let store = Store::open(&args.source)?;
     let path = args.vectors_path()?;
     let set = EmbeddingSet::open(&path, &store.graph)?;
     let on = if args.on.is_empty() { On::found(&store) } else { args.on.clone() };
     if on.is_empty() {
-        return Err(CliError::NothingToEvaluate { store: args.store.display().to_string() });
+        return Err(CliError::NothingToEvaluate { store: args.source.display().to_string() });
     }
     if args.card.html.is_some() && !on.iter().any(|on| matches!(on, On::DevTasks | On::TestTasks)) {
         let message = "--html shows few-shot tasks, but none are evaluated; add --on test-tasks";
@@ -131,9 +144,9 @@ impl EvalArgs {
             return Ok(path.clone());
         }
         if let Some(model) = self.model {
-            return Ok(vectors_path(&self.store, model));
+            return Ok(vectors_path(&self.source, model));
         }
-        only_vectors(&self.store)
+        only_vectors(&self.source)
     }
 }
 

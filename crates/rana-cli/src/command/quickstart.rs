@@ -1,35 +1,43 @@
+use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueHint};
 use rana::embed::{EmbedConfig, EmbeddingSet, ModelKind};
-use rana::eval::{FewShotEvaluation, FewShotReport, MeanTranslation};
-use rana::fewshot::{PretrainingFacts, SplitConfig, SplitReport, first_k};
-use rana::graph::{FewShotRule, ImportOptions, ImportReport, Split, Statistics, Store, import};
+use rana::eval::{CardSettings, EvaluationCard, MeanTranslation};
+use rana::fewshot::rana::{RanaConfig, RanaModel, Run};
+use rana::fewshot::{Episode, FewShotModel, PretrainingFacts, SplitConfig, SplitReport, Support, first_k};
+use rana::graph::{
+    EntityId, FewShotRule, ImportOptions, ImportReport, Pair, Split, Statistics, Store, Task, import,
+};
 use serde::Serialize;
 
 use super::embed::{Session, Trained, vectors_path};
-use super::{eval, import as import_command, inspect, split};
+use super::eval::card::{self, CardMaker};
+use super::eval::{MEAN_TRANSLATION, RANA};
+use super::train::{Session as MetaSession, Trained as MetaTrained, start_vectors};
+use super::{import as import_command, inspect, split};
 use crate::error::CliError;
-use crate::terminal::{BOLD, DIM, Terminal};
+use crate::terminal::{BOLD, DIM, Terminal, table};
 
-/// See the whole story on an embedded real graph: import, inspect, split, pre-train, evaluate.
+/// See the whole story on an embedded real graph: import, pre-train, meta-train, evaluate, complete.
 ///
 /// The graph is the UMLS semantic network: 135 biomedical concepts, 46 relations, 6,529 facts.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   rana quickstart
-  rana quickstart --out tour && rana inspect tour/benchmark")]
+  rana quickstart --out tour && rana eval tour/run --html card.html")]
 pub(crate) struct QuickstartArgs {
-    /// Where the graph stores go.
+    /// Where the graph stores and the run go.
     #[arg(long, value_name = "DIR", default_value = "rana-quickstart", value_hint = ValueHint::DirPath)]
     out: PathBuf,
 }
 
 pub(crate) fn run(args: &QuickstartArgs, terminal: &Terminal) -> Result<(), CliError> {
-    let graph_path = args.out.join("graph");
-    let benchmark_path = args.out.join("benchmark");
+    let [graph_path, benchmark_path, run_path] =
+        ["graph", "benchmark", "run"].map(|name| args.out.join(name));
 
     let imported = import(&[rana::umls()], &ImportOptions::default(), &terminal.progress())?;
     import_command::store(&imported, &graph_path)?;
@@ -37,19 +45,28 @@ pub(crate) fn run(args: &QuickstartArgs, terminal: &Terminal) -> Result<(), CliE
     let statistics = Statistics::of(&store.graph, &store.tasks, FewShotRule::default());
     let outcome = split::split_to(&store, &SplitConfig::default(), &benchmark_path)?;
     let benchmark = Store::open(&benchmark_path)?;
-    let trained = pretrain(&benchmark, terminal)?;
-    let few_shot = evaluate(&benchmark, terminal)?;
-    let task = example(&outcome)?;
+    let embed = pretrain(&benchmark, terminal)?;
+    let train = meta_train(&benchmark, &run_path, terminal)?;
+    let model = open_model(&benchmark, &run_path)?;
+    let card = evaluate(&benchmark, &model, terminal)?;
+    // The embedded graph is split into tasks of every kind.
+    let Some(task) = benchmark.tasks.of(Split::Test).next() else {
+        return Err(CliError::NoTasks { store: benchmark_path.display().to_string(), split: Split::Test });
+    };
+    let episode = first_k(&task, SHOTS)?;
 
     let story = Story {
         graph: graph_path.display().to_string(),
         benchmark: benchmark_path.display().to_string(),
+        run: run_path.display().to_string(),
         import: &imported.report,
         inspect: &statistics,
         split: &outcome.report,
-        example: task,
-        embed: trained,
-        few_shot,
+        example: Example::new(&benchmark, &task, &episode),
+        embed,
+        train,
+        card,
+        completion: complete(&benchmark, &model, &task, &episode),
     };
     terminal.result(&story, |out| story.print(out))
 }
@@ -61,12 +78,15 @@ const SHOTS: usize = 5;
 struct Story<'a> {
     graph: String,
     benchmark: String,
+    run: String,
     import: &'a ImportReport,
     inspect: &'a Statistics,
     split: &'a SplitReport,
-    example: Option<Example>,
+    example: Example,
     embed: Trained,
-    few_shot: Option<FewShotReport>,
+    train: MetaTrained,
+    card: EvaluationCard,
+    completion: Vec<Answered>,
 }
 
 /// Vectors of the background, with the settings recommended for its size.
@@ -77,25 +97,40 @@ fn pretrain(benchmark: &Store, terminal: &Terminal) -> Result<Trained, CliError>
     Session { store: benchmark, config, facts, shots: SHOTS, out }.train(None, terminal)
 }
 
-/// What the vectors know of the test tasks before anything is learned of them.
-fn evaluate(benchmark: &Store, terminal: &Terminal) -> Result<Option<FewShotReport>, CliError> {
-    if benchmark.tasks.of(Split::Test).next().is_none() {
-        return Ok(None);
+/// A run on the train tasks, with the settings for graphs of this size. One that is there is replaced.
+fn meta_train(benchmark: &Store, run: &Path, terminal: &Terminal) -> Result<MetaTrained, CliError> {
+    if Run::is_at(run) {
+        std::fs::remove_dir_all(run).map_err(|source| CliError::io(run, "remove the earlier run", source))?;
     }
-    let path = vectors_path(&benchmark.path, ModelKind::TransE);
-    let vectors = EmbeddingSet::open(path, &benchmark.graph)?;
-    let model = MeanTranslation::new(&vectors.entities, vectors.metadata.norm);
-    let evaluation = FewShotEvaluation { shots: SHOTS, ..FewShotEvaluation::default() };
-    Ok(Some(evaluation.evaluate(
-        &model,
-        &benchmark.graph,
-        &benchmark.tasks,
-        Split::Test,
-        &terminal.progress(),
-    )?))
+    let config = RanaConfig::preset(PRESET).map_err(|error| CliError::Usage(error.to_string()))?;
+    let vectors = vectors_path(&benchmark.path, ModelKind::TransE);
+    MetaSession::begin(benchmark, config, &vectors, run)?.train(std::time::Duration::from_secs(60), terminal)
 }
 
-/// A test task as a model will see it.
+const PRESET: &str = "umls";
+
+fn open_model<'s>(benchmark: &'s Store, run: &Path) -> Result<RanaModel<'s>, CliError> {
+    let run = Run::open(run)?;
+    let vectors = vectors_path(&benchmark.path, ModelKind::TransE);
+    let start = start_vectors(benchmark, &run.config, &vectors)?;
+    let parameters = run.model(&start)?;
+    Ok(RanaModel::new(run.config, &benchmark.graph, Arc::new(parameters)))
+}
+
+/// The model on the test tasks, beside what the vectors know before anything is learned.
+fn evaluate(
+    benchmark: &Store,
+    model: &RanaModel<'_>,
+    terminal: &Terminal,
+) -> Result<EvaluationCard, CliError> {
+    let vectors = EmbeddingSet::open(vectors_path(&benchmark.path, ModelKind::TransE), &benchmark.graph)?;
+    let mean = MeanTranslation::new(&vectors.entities, vectors.metadata.norm);
+    let settings = CardSettings { split: Split::Test, shots: SHOTS, ..CardSettings::default() };
+    CardMaker { store: benchmark, settings, details: [].into(), terminal }
+        .make((RANA, model), &[(MEAN_TRANSLATION, &mean)])
+}
+
+/// A test task as the model sees it.
 #[derive(Serialize)]
 struct Example {
     relation: String,
@@ -104,16 +139,67 @@ struct Example {
     candidates: usize,
 }
 
-fn example(outcome: &rana::fewshot::SplitOutcome) -> Result<Option<Example>, CliError> {
-    let Some(task) = outcome.tasks.of(Split::Test).next() else { return Ok(None) };
-    let episode = first_k(&task, SHOTS)?;
-    let name = |entity| outcome.graph.entity_name(entity).to_owned();
-    Ok(Some(Example {
-        relation: outcome.graph.relation_name(task.relation).to_owned(),
-        support: episode.support.iter().map(|pair| [name(pair.head), name(pair.tail)]).collect(),
-        queries: episode.query.len(),
-        candidates: task.candidates.len(),
-    }))
+impl Example {
+    fn new(benchmark: &Store, task: &Task<'_>, episode: &Episode) -> Self {
+        let name = |entity| benchmark.graph.entity_name(entity).to_owned();
+        Self {
+            relation: benchmark.graph.relation_name(task.relation).to_owned(),
+            support: episode.support.iter().map(|pair| [name(pair.head), name(pair.tail)]).collect(),
+            queries: episode.query.len(),
+            candidates: task.candidates.len(),
+        }
+    }
+}
+
+/// What the model answers for a head.
+#[derive(Serialize)]
+struct Answered {
+    head: String,
+    answers: Vec<Answer>,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    tail: String,
+    /// γ minus the distance.
+    score: f32,
+    /// Whether the benchmark has withheld just this fact.
+    is_withheld: bool,
+}
+
+/// Completes a relation for some heads that it was not given.
+fn complete(benchmark: &Store, model: &RanaModel<'_>, task: &Task<'_>, episode: &Episode) -> Vec<Answered> {
+    /// Heads to show, and answers for each.
+    const SHOWN: (usize, usize) = (5, 3);
+    let support =
+        Support { pairs: &episode.support, candidates: task.candidates, seed: u64::from(task.relation.0) };
+    let relation = model.adapt(&support);
+    let given: BTreeSet<EntityId> = episode.support.iter().map(|pair| pair.head).collect();
+    let mut heads: Vec<EntityId> = Vec::new();
+    for pair in &episode.query {
+        if !given.contains(&pair.head) && !heads.contains(&pair.head) {
+            heads.push(pair.head);
+        }
+    }
+    heads.truncate(SHOWN.0);
+    let mut scores = vec![0.0; heads.len() * task.candidates.len()];
+    relation.scores(&heads, task.candidates, &mut scores);
+    let name = |entity| benchmark.graph.entity_name(entity).to_owned();
+    heads
+        .iter()
+        .zip(scores.chunks_exact(task.candidates.len()))
+        .map(|(&head, scores)| {
+            let mut ranked: Vec<(f32, EntityId)> =
+                scores.iter().copied().zip(task.candidates.iter().copied()).collect();
+            ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            let answers = ranked.into_iter().take(SHOWN.1).map(|(score, tail)| Answer {
+                tail: name(tail),
+                score: model.config().gamma + score,
+                is_withheld: task.facts.contains(&Pair { head, tail }),
+            });
+            Answered { head: name(head), answers: answers.collect() }
+        })
+        .collect()
 }
 
 impl Story<'_> {
@@ -124,33 +210,43 @@ impl Story<'_> {
         inspect::print(self.inspect, 8, out)?;
         heading(out, 3, "split", &format!("rana split {} --out {}", self.graph, self.benchmark))?;
         split::print(self.split, out)?;
-        if let Some(example) = &self.example {
-            heading(out, 4, "a few-shot task", &format!("rana episodes {} --split test", self.benchmark))?;
-            writeln!(
-                out,
-                "the graph has not a single fact of {BOLD}{}{BOLD:#}; a model is given five:",
-                example.relation
-            )?;
-            for [head, tail] in &example.support {
-                writeln!(out, "  {head} → {tail}")?;
-            }
-            writeln!(
-                out,
-                "and has to find the tails of {} others among {} candidates.",
-                example.queries, example.candidates
-            )?;
+        let example = &self.example;
+        heading(out, 4, "a few-shot task", &format!("rana episodes {} --split test", self.benchmark))?;
+        writeln!(
+            out,
+            "the graph has not a single fact of {BOLD}{}{BOLD:#}; a model is given five:",
+            example.relation
+        )?;
+        for [head, tail] in &example.support {
+            writeln!(out, "  {head} → {tail}")?;
         }
+        writeln!(
+            out,
+            "and has to find the tails of {} others among {} candidates.",
+            example.queries, example.candidates
+        )?;
         heading(out, 5, "pre-train", &format!("rana embed {}", self.benchmark))?;
         self.embed.print(out)?;
-        if let Some(report) = &self.few_shot {
-            heading(out, 6, "evaluate", &format!("rana eval {} --on test-tasks", self.benchmark))?;
-            writeln!(
-                out,
-                "ties: {}; no training yet: each unseen relation is the mean of t − h over its five facts",
-                report.tie_rule
-            )?;
-            eval::print_few_shot(report, out)?;
-        }
+        let command = format!("rana train {} --preset {PRESET} --out {}", self.benchmark, self.run);
+        heading(out, 6, "meta-train", &command)?;
+        self.train.print(out)?;
+        heading(out, 7, "evaluate", &format!("rana eval {}", self.run))?;
+        write!(out, "on relations that neither training has seen; rana beside what learns nothing")?;
+        card::print(&self.card, false, out)?;
+        heading(out, 8, "complete", "the relation above, from its five facts")?;
+        let rows = self.completion.iter().map(|answered| {
+            let mark = |answer: &Answer| {
+                format!("{}{} {:.2}", if answer.is_withheld { "✓ " } else { "" }, answer.tail, answer.score)
+            };
+            let mut answers = answered.answers.iter().map(mark);
+            let mut next = || answers.next().unwrap_or_default();
+            [answered.head.clone(), next(), next(), next()]
+        });
+        writeln!(out, "{}", table([example.relation.as_str(), "first answer", "second", "third"], rows))?;
+        writeln!(
+            out,
+            "{DIM}✓ a fact that was withheld; the number is the score, γ minus the distance{DIM:#}"
+        )?;
         writeln!(
             out,
             "\nNext: {BOLD}rana import YOUR-FILE --out my-graph{BOLD:#}, then the same commands on it."

@@ -80,9 +80,10 @@ fn preset_list() -> String {
 }
 
 pub(crate) fn run(args: &TrainArgs, terminal: &Terminal) -> Result<(), CliError> {
+    let config = args.settings()?;
     if args.print_config {
         terminal.refuse_json("the settings")?;
-        return print_config(&args.settings()?);
+        return print_config(&config);
     }
     let every = Duration::try_from_secs_f64(args.checkpoint_every)
         .map_err(|error| CliError::Usage(format!("--checkpoint-every {}: {error}", args.checkpoint_every)))?;
@@ -100,7 +101,6 @@ pub(crate) fn run(args: &TrainArgs, terminal: &Terminal) -> Result<(), CliError>
         };
         Session::resume(&store, run, &vectors)?
     } else {
-        let config = args.settings()?;
         Run::check_target(&out)?;
         Session::begin(&store, config, &args.vectors_path()?, &out)?
     };

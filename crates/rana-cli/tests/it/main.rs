@@ -9,3 +9,4 @@ mod datasets;
 mod embed;
 #[cfg(unix)]
 mod faults;
+mod train;

@@ -9,7 +9,7 @@ use std::time::Instant;
 use clap::{Args, ValueHint, value_parser};
 use rana::embed::link_prediction::{LinkPredictionSettings, Metrics, TieRule};
 use rana::embed::{EmbeddingMetadata, EmbeddingSet, ModelKind, Norm};
-use rana::eval::{EvaluationCard, FewShotReport, MeanTranslation};
+use rana::eval::{EvaluationCard, MeanTranslation};
 use rana::fewshot::rana::Run;
 use rana::graph::{Graph, HeldOut, Split, Store};
 use serde::Serialize;
@@ -242,6 +242,8 @@ impl Evaluation<'_> {
 
 /// The model that looks at the vectors and learns nothing.
 pub(crate) const MEAN_TRANSLATION: &str = "mean-translation";
+/// The model of a run.
+pub(crate) const RANA: &str = "rana";
 
 /// What is known of vectors in the end.
 #[derive(Serialize)]
@@ -281,19 +283,6 @@ impl Outcome<'_> {
         }
         Ok(())
     }
-}
-
-/// The averages of a few-shot evaluation.
-pub(crate) fn print_few_shot(report: &FewShotReport, out: &mut dyn Write) -> io::Result<()> {
-    let rows = [row("queries".to_owned(), &report.micro), macro_row("tasks".to_owned(), report)];
-    writeln!(out, "{}", metrics_table("mean over", rows))
-}
-
-fn macro_row(title: String, report: &FewShotReport) -> [String; 8] {
-    let mean = report.macro_average;
-    let values = [mean.mrr, mean.hits_at_1, mean.hits_at_5, mean.hits_at_10];
-    let [mrr, hits1, hits5, hits10] = values.map(decimals);
-    [title, mean.tasks.to_string(), mrr, hits1, String::new(), hits5, hits10, String::new()]
 }
 
 fn metrics_table(title: &str, rows: impl IntoIterator<Item = [String; 8]>) -> String {

@@ -13,13 +13,12 @@ use rana::graph::{Split, Store};
 use serde::Serialize;
 
 use super::card::{self, CardMaker};
-use super::{EvalArgs, MEAN_TRANSLATION, On};
+use super::{EvalArgs, MEAN_TRANSLATION, On, RANA};
 use crate::command::embed::in_pool;
 use crate::error::CliError;
 use crate::terminal::{BOLD, DIM, Terminal};
 
-/// What the model of a run is called in its card, and the same before any training.
-const RANA: &str = "rana";
+/// What the model is called before any training.
 const UNTRAINED: &str = "rana-untrained";
 
 /// Makes the cards of a run.

@@ -1,0 +1,301 @@
+//! Meta-training as a person runs it: it learns, it repeats, and nothing that stops it loses anything.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use crate::command::{fail, json, run, text};
+
+/// UMLS, split and pre-trained: what the quickstart leaves. Made once, read by all.
+static TOUR: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), &["quickstart", "--out", "tour", "--quiet"]);
+    dir
+});
+
+fn benchmark() -> PathBuf {
+    TOUR.path().join("tour/benchmark")
+}
+
+fn path(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// Settings of a training that takes about a second.
+const SMALL: [&str; 10] = [
+    "--preset",
+    "umls",
+    "--set",
+    "batch=8",
+    "--set",
+    "steps=300",
+    "--set",
+    "eval_every=25",
+    "--set",
+    "patience=0",
+];
+
+/// All that a run says of its result, wall times left out.
+fn result(run: &Path) -> (String, Vec<(String, Vec<u8>)>, serde_json::Value) {
+    let log = std::fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    let mut models: Vec<(String, Vec<u8>)> = std::fs::read_dir(run)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()))
+        .filter(|(name, _)| name.ends_with(".safetensors"))
+        .map(|(name, path)| (name, std::fs::read(path).unwrap()))
+        .collect();
+    models.sort();
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(run.join("run.json")).unwrap()).unwrap();
+    (log, models, manifest["best"].clone())
+}
+
+#[test]
+fn it_learns_what_vectors_alone_do_not_know() {
+    let dir = tempfile::tempdir().unwrap();
+    let benchmark = benchmark();
+    for seed in ["1", "2", "3"] {
+        let name = format!("run-{seed}");
+        run(dir.path(), &["train", path(&benchmark), "--preset", "umls", "--seed", seed, "--out", &name]);
+        let card = json(dir.path(), &["eval", &name]);
+        let mrr = |of: &serde_json::Value| of["resampled"]["micro"]["mrr"]["mean"].as_f64().unwrap();
+        let trained = mrr(&card);
+        // The card's rows beside the model.
+        let rows: Vec<(String, f64)> = card["baselines"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| (row["model"].as_str().unwrap().to_owned(), mrr(row)))
+            .collect();
+        assert!(rows.len() >= 6, "{rows:?}");
+        for (name, mrr) in rows {
+            assert!(trained > mrr + 0.1, "seed {seed}: {trained} is no better than {mrr} of {name}");
+        }
+        for key in ["mrr", "hits1", "hits5", "hits10"] {
+            assert!(card["official"]["micro"][key].is_f64() && card["official"]["macro"][key].is_f64());
+        }
+        assert!(card["resampled"]["micro"]["mrr"]["sd"].as_f64().unwrap() > 0.0);
+        assert_eq!(card["per_relation"].as_array().unwrap().len(), 3);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
+    let dir = tempfile::tempdir().unwrap();
+    let benchmark = benchmark();
+    let train = |out: &str, seed: &str, threads: &str, more: &[&str]| {
+        let args = ["train", path(&benchmark), "--out", out, "--seed", seed, "--threads", threads, "--quiet"];
+        run(dir.path(), &[&args[..], &SMALL, more].concat());
+        result(&dir.path().join(out))
+    };
+    let one = train("one", "5", "1", &[]);
+    assert_eq!(train("two", "5", "2", &[]), one);
+    assert_ne!(train("other", "6", "2", &[]).0, one.0);
+    // What looks at more of the engine: second order, all tables, dropout, drawn neighbours.
+    let all = [
+        "--set",
+        "meta_order=2",
+        "--set",
+        "train_entities=shared",
+        "--set",
+        "train_relations=true",
+        "--set",
+        "fc_dropout=0.2",
+        "--set",
+        "neighbour_choice=random",
+        "--set",
+        "neighbours=5",
+        "--set",
+        "steps=60",
+    ];
+    let one = train("all-1", "5", "1", &all);
+    assert_eq!(train("all-3", "5", "3", &all), one);
+}
+
+fn spawn(dir: &Path, args: &[&str]) -> Child {
+    Command::new(assert_cmd::cargo::cargo_bin("rana"))
+        .args(args)
+        .current_dir(dir)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+#[cfg(unix)]
+fn killed_twenty_times_in_a_row_it_still_ends_in_the_same_result() {
+    let dir = tempfile::tempdir().unwrap();
+    let benchmark = benchmark();
+    let begin = ["train", path(&benchmark), "--seed", "7", "--quiet", "--checkpoint-every", "0"];
+    let settings = ["--set", "adam_rows=replay", "--set", "steps=400"];
+    let begin = [&begin[..], &SMALL, &settings].concat();
+    run(dir.path(), &[&begin[..], &["--out", "unbroken"]].concat());
+    let resume =
+        ["train", path(&benchmark), "--out", "run", "--resume", "--quiet", "--checkpoint-every", "0"];
+    let mut child = spawn(dir.path(), &[&begin[..], &["--out", "run"]].concat());
+    while !dir.path().join("run/run.json").exists() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    for round in 0..20u64 {
+        // From right at the start to some steps into it; the times have no pattern to fit one.
+        std::thread::sleep(Duration::from_micros(1000 + (round * 7919) % 60_000));
+        assert!(child.try_wait().unwrap().is_none(), "training was over too soon, in round {round}");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        child = spawn(dir.path(), &resume);
+    }
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(result(&dir.path().join("run")), result(&dir.path().join("unbroken")));
+    let (code, message) = fail(dir.path(), &resume);
+    assert_eq!((code, message.contains("nothing to resume")), (1, true), "{message}");
+}
+
+#[test]
+#[cfg(unix)]
+fn stopped_by_hand_it_says_how_to_go_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let benchmark = benchmark();
+    let begin = ["train", path(&benchmark), "--seed", "7"];
+    let begin = [&begin[..], &SMALL].concat();
+    run(dir.path(), &[&begin[..], &["--out", "unbroken", "--quiet"]].concat());
+    let child = spawn(dir.path(), &[&begin[..], &["--out", "run"]].concat());
+    while !dir.path().join("run/run.json").exists() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::thread::sleep(Duration::from_millis(60));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("--out run --resume`"), "{said}");
+
+    let resume = ["train", path(&benchmark), "--out", "run", "--resume", "--quiet"];
+    let (code, message) = fail(dir.path(), &[&resume[..], &["--set", "J=3"]].concat());
+    assert_eq!(code, 2, "{message}");
+    // Cut short, the checkpoint is refused; whole, it leads to the same model.
+    let checkpoint = dir.path().join("run/checkpoint.safetensors");
+    let whole = std::fs::read(&checkpoint).unwrap();
+    for damaged in
+        [whole[..whole.len() / 2].to_vec(), [&whole[..whole.len() - 1], &[!whole[whole.len() - 1]]].concat()]
+    {
+        std::fs::write(&checkpoint, damaged).unwrap();
+        let (code, message) = fail(dir.path(), &resume);
+        assert_eq!((code, message.contains("checkpoint.safetensors")), (1, true), "{message}");
+    }
+    std::fs::write(&checkpoint, &whole).unwrap();
+    run(dir.path(), &resume);
+    assert_eq!(result(&dir.path().join("run")), result(&dir.path().join("unbroken")));
+    // A run that is there is not written over.
+    let (code, message) = fail(dir.path(), &[&begin[..], &["--out", "run"]].concat());
+    assert_eq!((code, message.contains("there is a run already")), (1, true), "{message}");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_full_disk_leaves_the_last_good_checkpoint() {
+    let dir = tempfile::tempdir().unwrap();
+    let benchmark = benchmark();
+    let binary = assert_cmd::cargo::cargo_bin("rana");
+    let begin = ["train", path(&benchmark), "--seed", "7", "--quiet"];
+    let begin = [&begin[..], &SMALL].concat();
+    run(dir.path(), &[&begin[..], &["--out", "unbroken"]].concat());
+    // Stopped early, it has a checkpoint; going on, files may not grow beyond half of it.
+    let child = spawn(dir.path(), &[&begin[..], &["--out", "run"]].concat());
+    while !dir.path().join("run/run.json").exists() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::thread::sleep(Duration::from_millis(60));
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    child.wait_with_output().unwrap();
+    let checkpoint = dir.path().join("run/checkpoint.safetensors");
+    let good = std::fs::read(&checkpoint).unwrap();
+    let resume = ["train", path(&benchmark), "--out", "run", "--resume", "--quiet"];
+    let script = format!(
+        "trap '' XFSZ; ulimit -f {}; '{}' {} --checkpoint-every 0",
+        good.len() / 2048,
+        binary.display(),
+        resume.join(" ")
+    );
+    let output = Command::new("bash").args(["-c", &script]).current_dir(dir.path()).output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("could not write the file"), "{said}");
+    assert_eq!(std::fs::read(&checkpoint).unwrap(), good);
+    run(dir.path(), &resume);
+    assert_eq!(result(&dir.path().join("run")), result(&dir.path().join("unbroken")));
+}
+
+#[test]
+fn what_cannot_be_trained_is_refused_before_training() {
+    let dir = tempfile::tempdir().unwrap();
+    let benchmark = benchmark();
+    let train = ["train", path(&benchmark), "--out", "run"];
+    for (setting, expected) in [
+        ("J=-1", "J"),
+        ("J=0", "J is 0; it must be between 1 and"),
+        ("eta=inf", "eta is inf; it must be a finite number"),
+        ("eta=nan", "eta is NaN; it must be a finite number"),
+        ("attn=some", "attn"),
+        ("no_such_field=1", "no_such_field"),
+        ("prune=quantile(2)", "prune is quantile(2); it must be a share"),
+    ] {
+        let (code, message) = fail(dir.path(), &[&train[..], &["--set", setting]].concat());
+        assert_eq!((code, message.contains(expected)), (2, true), "{setting}: {message}");
+    }
+    // More shots than a dev task has facts.
+    let (code, message) = fail(dir.path(), &[&train[..], &["--set", "shots=70"]].concat());
+    assert_eq!((code, message.contains("shots is 70; it must be smaller")), (1, true), "{message}");
+    // Relation vectors that are not as wide as those of entities.
+    let vectors = dir.path().join("rotate");
+    let embed =
+        ["embed", path(&benchmark), "--model", "rotate", "--epochs", "1", "--out", path(&vectors), "--quiet"];
+    run(dir.path(), &embed);
+    let (code, message) = fail(dir.path(), &[&train[..], &["--vectors", path(&vectors)]].concat());
+    assert_eq!((code, message.contains("needs as many")), (1, true), "{message}");
+    // No dev task to choose by.
+    run(
+        dir.path(),
+        &[
+            "split",
+            path(&TOUR.path().join("tour/graph")),
+            "--out",
+            "nodev",
+            "--train",
+            "uses",
+            "--test",
+            "isa",
+        ],
+    );
+    run(dir.path(), &["embed", "nodev", "--epochs", "1", "--quiet"]);
+    let (code, message) = fail(dir.path(), &["train", "nodev", "--out", "run"]);
+    assert_eq!((code, message.contains("there is no dev task")), (1, true), "{message}");
+    assert!(!dir.path().join("run").exists(), "nothing is written for what cannot begin");
+    // A run of another graph.
+    run(dir.path(), &[&train[..], &SMALL, &["--quiet"]].concat());
+    let (code, message) =
+        fail(dir.path(), &["eval", "run", "--graph", "nodev", "--vectors", "nodev/vectors/transe"]);
+    assert_eq!((code, message.contains("trained on a graph with checksum")), (1, true), "{message}");
+}
+
+#[test]
+fn settings_come_from_presets_files_and_assignments() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("my.toml"), "J = 7\ngamma = 3.5\n").unwrap();
+    let print = |more: &[&str]| {
+        let args = ["train", "nowhere", "--print-config"];
+        text(&run(dir.path(), &[&args[..], more].concat()).stdout).parse::<toml::Table>().unwrap()
+    };
+    let paper = print(&[]);
+    assert_eq!(paper["gamma"].as_float(), Some(12.0));
+    assert_eq!(print(&["--preset", "paper"]), paper);
+    let mixed = print(&["--preset", "umls", "--config", "my.toml", "--set", "gamma=2", "--seed", "4"]);
+    assert_eq!(mixed["J"].as_integer(), Some(7));
+    assert_eq!(mixed["gamma"].as_float(), Some(2.0));
+    assert_eq!(mixed["residual"].as_str(), Some("translation"));
+    assert_eq!(mixed["seed"].as_integer(), Some(4));
+    let (code, message) = fail(dir.path(), &["train", "nowhere", "--out", "x", "--preset", "best"]);
+    assert_eq!((code, message.contains("there are: paper, nell-one, umls")), (2, true), "{message}");
+}

@@ -64,10 +64,10 @@ fn it_learns_what_vectors_alone_do_not_know() {
         let trained = mrr(&card);
         // The card's rows beside the model.
         let rows: Vec<(String, f64)> = card["baselines"]
-            .as_array()
+            .as_object()
             .unwrap()
             .iter()
-            .map(|row| (row["model"].as_str().unwrap().to_owned(), mrr(row)))
+            .map(|(name, row)| (name.clone(), mrr(row)))
             .collect();
         assert!(rows.len() >= 6, "{rows:?}");
         for (name, mrr) in rows {
@@ -298,4 +298,67 @@ fn settings_come_from_presets_files_and_assignments() {
     assert_eq!(mixed["seed"].as_integer(), Some(4));
     let (code, message) = fail(dir.path(), &["train", "nowhere", "--out", "x", "--preset", "best"]);
     assert_eq!((code, message.contains("there are: paper, nell-one, umls")), (2, true), "{message}");
+}
+
+/// Places on a grid. The background knows little of them: some steps to the east and to the north, few up.
+/// Tasks are longer steps, which all go together with the places' hidden coordinates.
+fn grid() -> (String, Vec<String>) {
+    const SIDE: i32 = 6;
+    let places = || (0..SIDE.pow(3)).map(|n| [n / SIDE.pow(2), n / SIDE % SIDE, n % SIDE]);
+    let (mut lines, mut tasks, mut number) = (String::new(), Vec::new(), 0u64);
+    let mut add = |relation: &str, step: [i32; 3], percent: u64| {
+        for place in places() {
+            let to = [0, 1, 2].map(|axis| place[axis] + step[axis]);
+            number += 1;
+            // Spread evenly, the same every time.
+            let is_kept = number.wrapping_mul(2_654_435_761) % 100 < percent;
+            if is_kept && to.iter().all(|at| (0..SIDE).contains(at)) {
+                let name = |place: [i32; 3]| format!("e{}{}{}", place[0], place[1], place[2]);
+                lines += &format!("{}\t{relation}\t{}\n", name(place), name(to));
+            }
+        }
+    };
+    for (relation, step, percent) in
+        [("east", [1, 0, 0], 60), ("north", [0, 1, 0], 60), ("up", [0, 0, 1], 25)]
+    {
+        add(relation, step, percent);
+    }
+    // From the middle on, so that no step is another one backwards.
+    for n in 63..125 {
+        let step: [i32; 3] = [n / 25 - 2, n / 5 % 5 - 2, n % 5 - 2];
+        if (2..=3).contains(&step.iter().map(|axis| axis.abs()).sum()) {
+            let relation = format!("go{}{}{}", step[0] + 2, step[1] + 2, step[2] + 2);
+            add(&relation, step, 70);
+            tasks.push(relation);
+        }
+    }
+    (lines, tasks)
+}
+
+#[test]
+fn it_finds_planted_structure_that_no_baseline_sees() {
+    let dir = tempfile::tempdir().unwrap();
+    let (lines, tasks) = grid();
+    std::fs::write(dir.path().join("grid.tsv"), lines).unwrap();
+    run(dir.path(), &["import", "grid.tsv", "--out", "grid", "--quiet"]);
+    let mut split = vec!["split", "grid", "--out", "kg", "--quiet"];
+    for (number, task) in tasks.iter().enumerate() {
+        split.extend([["--test", "--dev", "--train", "--train", "--train"][number % 5], task]);
+    }
+    run(dir.path(), &split);
+    run(dir.path(), &["embed", "kg", "--dim", "32", "--quiet"]);
+    for seed in ["1", "2", "3"] {
+        let name = format!("run-{seed}");
+        let settings = ["--preset", "umls", "--set", "learning_rate=0.002", "--set", "eval_every=50"];
+        run(
+            dir.path(),
+            &[&["train", "kg", "--seed", seed, "--out", &name, "--quiet"][..], &settings].concat(),
+        );
+        let card = json(dir.path(), &["eval", &name]);
+        let mrr = |of: &serde_json::Value| of["resampled"]["micro"]["mrr"]["mean"].as_f64().unwrap();
+        let trained = mrr(&card);
+        for (name, row) in card["baselines"].as_object().unwrap() {
+            assert!(trained > mrr(row) + 0.25, "seed {seed}: {trained} against {} of {name}", mrr(row));
+        }
+    }
 }

@@ -12,6 +12,8 @@ mod inputs;
 mod inspection;
 mod learned_rows;
 mod model;
+#[cfg(test)]
+mod model_tests;
 mod negatives;
 mod neighbours;
 mod objective;

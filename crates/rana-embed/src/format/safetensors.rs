@@ -169,7 +169,7 @@ impl TensorFile {
     ///
     /// # Errors
     /// If the disk refuses; what stood there before then stays.
-    pub fn write(path: &Path, note: (&str, String), tensors: &[Tensor<'_>]) -> Result<(), TableError> {
+    pub fn write(path: &Path, note: (&str, &str), tensors: &[Tensor<'_>]) -> Result<(), TableError> {
         let mut hasher = Xxh3::new();
         hasher.update(note.1.as_bytes());
         tensors.iter().for_each(|tensor| hasher.update(tensor.values.bytes()));
@@ -253,7 +253,7 @@ mod tests {
             Tensor { name: "a".to_owned(), shape: vec![1], values: Values::U32(&[7]) },
             Tensor { name: "c".to_owned(), shape: vec![0], values: Values::U64(&[]) },
         ];
-        TensorFile::write(&path, ("note", "hello".to_owned()), &tensors).unwrap();
+        TensorFile::write(&path, ("note", "hello"), &tensors).unwrap();
         let (file, note) = TensorFile::open(&path, "note").unwrap();
         assert_eq!(note, "hello");
         assert_eq!(file.f32("b").unwrap()[..], [1.0, 2.0, 3.0, -0.0]);

@@ -427,7 +427,7 @@ impl Run {
             tensors.push(plain(&format!("adam.{name}.second"), Values::F32(&moments.second)));
         }
         tensors.push(plain("adam.rows.last", Values::U64(last)));
-        TensorFile::write(&self.path.join(CHECKPOINT), (NOTE, note), &tensors)?;
+        TensorFile::write(&self.path.join(CHECKPOINT), (NOTE, &note), &tensors)?;
         self.remove_old_models(state.best.as_ref().map(|best| best.step));
         Ok(())
     }
@@ -538,7 +538,7 @@ impl Run {
         }
         let note = serde_json::to_string(&BestRecord { step: best.step, dev_mrr: best.dev_mrr })
             .map_err(|error| self.malformed(MANIFEST, &error.to_string()))?;
-        TensorFile::write(&path, (NOTE, note), &self.parameter_tensors(&best.parameters))?;
+        TensorFile::write(&path, (NOTE, &note), &self.parameter_tensors(&best.parameters))?;
         self.manifest.best = record(state);
         self.write_manifest()
     }

@@ -57,6 +57,10 @@ pub(crate) enum CliError {
     Meta(#[from] MetaError),
     #[error(transparent)]
     Run(#[from] RunError),
+    #[error(
+        "the {what} of the run {run} cannot be opened. If it has moved, say where by --graph or --vectors. {source}"
+    )]
+    Moved { run: String, what: &'static str, source: Box<CliError> },
     #[error("stopped at step {step} of {steps}; a checkpoint is written. Go on with `{resume}`")]
     StoppedTraining { step: u64, steps: u64, resume: String },
     #[error("{store}: no vectors. Make some with `rana embed {store}`")]

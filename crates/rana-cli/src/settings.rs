@@ -12,25 +12,36 @@ pub(crate) struct SettingsFile {
     /// Where they come from.
     pub(crate) name: String,
     pub(crate) table: toml::Table,
+    /// Fields that are taken back.
+    unset: Vec<String>,
 }
 
 impl SettingsFile {
     pub(crate) fn read(path: &Path) -> Result<Self, CliError> {
         let text =
             std::fs::read_to_string(path).map_err(|source| CliError::io(path, "read the file", source))?;
-        let file = Self { name: path.display().to_string(), table: toml::Table::new() };
+        Self::of_text(&path.display().to_string(), &text)
+    }
+
+    /// The settings of a file with this name and text.
+    pub(crate) fn of_text(name: &str, text: &str) -> Result<Self, CliError> {
+        let file = Self { name: name.to_owned(), table: toml::Table::new(), unset: Vec::new() };
         let table = text.parse().map_err(|error| file.bad(&error))?;
         Ok(Self { table, ..file })
     }
 
     /// The settings of `--set KEY=VALUE`: a value that is no TOML is a text.
     pub(crate) fn of_assignments(assignments: &[String]) -> Result<Self, CliError> {
-        let mut file = Self { name: "--set".to_owned(), table: toml::Table::new() };
+        let mut file = Self { name: "--set".to_owned(), table: toml::Table::new(), unset: Vec::new() };
         for assignment in assignments {
             let Some((key, value)) = assignment.split_once('=') else {
                 return Err(CliError::Usage(format!("--set {assignment}: say KEY=VALUE, such as J=3")));
             };
             let (key, value) = (key.trim(), value.trim());
+            if value.is_empty() {
+                file.unset.push(key.to_owned());
+                continue;
+            }
             let parsed = format!("{key} = {value}")
                 .parse::<toml::Table>()
                 .or_else(|_| format!("{key} = {}", toml::Value::from(value)).parse::<toml::Table>());
@@ -43,13 +54,25 @@ impl SettingsFile {
     }
 
     pub(crate) fn bad(&self, error: &dyn std::fmt::Display) -> CliError {
-        CliError::Settings { file: self.name.clone(), message: error.to_string().trim_end().to_owned() }
+        // The reader speaks of types as this program does.
+        let mut message = error.to_string().trim_end().replace('\n', " ");
+        for (word, meaning) in [
+            ("usize", "a whole number of at least 0"),
+            ("u64", "a whole number of at least 0"),
+            ("f32", "a number"),
+        ] {
+            message = message.replace(&format!("expected {word}"), &format!("expected {meaning}"));
+        }
+        CliError::Settings { file: self.name.clone(), message }
     }
 
     /// These settings over others.
     pub(crate) fn over<T: Serialize + DeserializeOwned>(&self, base: &T) -> Result<T, CliError> {
         let mut table = toml::Table::try_from(base).map_err(|error| self.bad(&error))?;
         overlay(&mut table, &self.table);
+        for key in &self.unset {
+            table.remove(key).ok_or_else(|| self.bad(&format!("{key} has no value to take back")))?;
+        }
         table.try_into().map_err(|error: toml::de::Error| self.bad(&error))
     }
 }
@@ -84,6 +107,7 @@ mod tests {
         let assignments =
             ["J=3", "prune=threshold(0.5)", "attn_input = rel+entity", "candidates.cap=9", "eta=2"];
         let config = set(&assignments).unwrap();
+        assert_eq!(set(&["max_norm=2", "max_norm="]).unwrap().max_norm, None);
         assert_eq!((config.negatives, config.candidates.cap, config.eta), (3, Some(9), 2.0));
         assert_eq!((config.prune, config.attn_input), (Prune::Threshold(0.5), AttnInput::RelationEntity));
         for (wrong, expected) in

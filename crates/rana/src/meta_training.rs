@@ -6,8 +6,8 @@ use rana_embed::EmbeddingSet;
 use rana_eval::FewShotEvaluation;
 use rana_fewshot::TrainingTasks;
 use rana_fewshot::rana::{
-    LogEntry, MetaError, MetaObserver, MetaOutcome, MetaTrainer, RanaConfig, RanaModel, Run, StartVectors,
-    StepReport, TrainingState, ValidationReport,
+    LogEntry, LogLine, MetaError, MetaObserver, MetaOutcome, MetaTrainer, RanaConfig, RanaModel, Run,
+    StartVectors, StepReport, TrainingState, ValidationReport,
 };
 use rana_graph::{Split, Store};
 
@@ -114,12 +114,12 @@ impl MetaObserver for Keeper<'_> {
     }
 
     fn logged(&mut self, entry: &LogEntry) -> Result<(), MetaError> {
-        self.run.log(entry)?;
+        self.run.log(&LogLine::Step(*entry))?;
         self.observer.logged(entry)
     }
 
     fn validated(&mut self, report: &ValidationReport) -> Result<(), MetaError> {
-        self.run.log(report)?;
+        self.run.log(&LogLine::Dev(*report))?;
         self.observer.validated(report)
     }
 

@@ -1,12 +1,11 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::{Args, ValueHint};
 use rana::embed::{EmbedConfig, EmbeddingSet, ModelKind};
-use rana::eval::{CardSettings, EvaluationCard, MeanTranslation};
-use rana::fewshot::rana::{RanaConfig, RanaModel, Run};
+use rana::eval::{CardSettings, EvaluationCard};
+use rana::fewshot::rana::{RanaConfig, RanaModel, Run, RunError};
 use rana::fewshot::{Episode, FewShotModel, PretrainingFacts, SplitConfig, SplitReport, Support, first_k};
 use rana::graph::{
     EntityId, FewShotRule, ImportOptions, ImportReport, Pair, Split, Statistics, Store, Task, import,
@@ -14,9 +13,9 @@ use rana::graph::{
 use serde::Serialize;
 
 use super::embed::{Session, Trained, vectors_path};
-use super::eval::card::{self, CardMaker};
-use super::eval::{MEAN_TRANSLATION, RANA};
-use super::train::{Session as MetaSession, Trained as MetaTrained, start_vectors};
+use super::eval::card;
+use super::eval::trained::RunModel;
+use super::train::{Session as MetaSession, Trained as MetaTrained};
 use super::{import as import_command, inspect, split};
 use crate::error::CliError;
 use crate::terminal::{BOLD, DIM, Terminal, table};
@@ -47,8 +46,10 @@ pub(crate) fn run(args: &QuickstartArgs, terminal: &Terminal) -> Result<(), CliE
     let benchmark = Store::open(&benchmark_path)?;
     let embed = pretrain(&benchmark, terminal)?;
     let train = meta_train(&benchmark, &run_path, terminal)?;
-    let model = open_model(&benchmark, &run_path)?;
-    let card = evaluate(&benchmark, &model, terminal)?;
+    let run = Run::open(&run_path)?;
+    let vectors = EmbeddingSet::open(vectors_path(&benchmark_path, ModelKind::TransE), &benchmark.graph)?;
+    let model = RunModel::open(&run, &benchmark, &vectors)?;
+    let card = model.card(CardSettings { shots: SHOTS, ..CardSettings::default() }, None, terminal)?;
     // The embedded graph is split into tasks of every kind.
     let Some(task) = benchmark.tasks.of(Split::Test).next() else {
         return Err(CliError::NoTasks { store: benchmark_path.display().to_string(), split: Split::Test });
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &QuickstartArgs, terminal: &Terminal) -> Result<(), CliE
         embed,
         train,
         card,
-        completion: complete(&benchmark, &model, &task, &episode),
+        completion: complete(&benchmark, &model.trained, &task, &episode),
     };
     terminal.result(&story, |out| story.print(out))
 }
@@ -99,36 +100,20 @@ fn pretrain(benchmark: &Store, terminal: &Terminal) -> Result<Trained, CliError>
 
 /// A run on the train tasks, with the settings for graphs of this size. One that is there is replaced.
 fn meta_train(benchmark: &Store, run: &Path, terminal: &Terminal) -> Result<MetaTrained, CliError> {
-    if Run::is_at(run) {
+    if let Ok(earlier) = Run::open(run) {
+        // Somebody else's run may well be called the same.
+        if std::fs::canonicalize(&benchmark.path).ok().as_ref() != Some(&earlier.manifest.graph_path) {
+            return Err(RunError::Exists { path: run.to_owned() }.into());
+        }
         std::fs::remove_dir_all(run).map_err(|source| CliError::io(run, "remove the earlier run", source))?;
     }
     let config = RanaConfig::preset(PRESET).map_err(|error| CliError::Usage(error.to_string()))?;
     let vectors = vectors_path(&benchmark.path, ModelKind::TransE);
-    MetaSession::begin(benchmark, config, &vectors, run)?.train(std::time::Duration::from_secs(60), terminal)
+    MetaSession::begin(benchmark, config, &vectors, run, terminal)?
+        .train(std::time::Duration::from_secs(60), terminal)
 }
 
 const PRESET: &str = "umls";
-
-fn open_model<'s>(benchmark: &'s Store, run: &Path) -> Result<RanaModel<'s>, CliError> {
-    let run = Run::open(run)?;
-    let vectors = vectors_path(&benchmark.path, ModelKind::TransE);
-    let start = start_vectors(benchmark, &run.config, &vectors)?;
-    let parameters = run.model(&start)?;
-    Ok(RanaModel::new(run.config, &benchmark.graph, Arc::new(parameters)))
-}
-
-/// The model on the test tasks, beside what the vectors know before anything is learned.
-fn evaluate(
-    benchmark: &Store,
-    model: &RanaModel<'_>,
-    terminal: &Terminal,
-) -> Result<EvaluationCard, CliError> {
-    let vectors = EmbeddingSet::open(vectors_path(&benchmark.path, ModelKind::TransE), &benchmark.graph)?;
-    let mean = MeanTranslation::new(&vectors.entities, vectors.metadata.norm);
-    let settings = CardSettings { split: Split::Test, shots: SHOTS, ..CardSettings::default() };
-    CardMaker { store: benchmark, settings, details: [].into(), terminal }
-        .make((RANA, model), &[(MEAN_TRANSLATION, &mean)])
-}
 
 /// A test task as the model sees it.
 #[derive(Serialize)]

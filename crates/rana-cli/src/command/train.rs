@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueHint, value_parser};
 use rana::MetaTraining;
-use rana::embed::{EmbeddingSet, ModelKind};
+use rana::embed::{EmbeddingMetadata, EmbeddingSet, ModelKind};
 use rana::fewshot::rana::{
     LogEntry, MetaError, MetaObserver, MetaOutcome, RANA_PRESETS, RanaConfig, Run, RunManifest, StartVectors,
     StepReport, TrainingState, ValidationReport,
@@ -49,7 +49,7 @@ pub(crate) struct TrainArgs {
     /// A TOML file of settings; what it leaves out stays as it is. See --print-config.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     config: Option<PathBuf>,
-    /// One setting, such as J=3; may be repeated. See --print-config for all of them.
+    /// One setting, such as J=3; may be repeated. KEY= takes an optional one back. See --print-config for all.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// The same seed gives the same model.
@@ -62,7 +62,7 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     vectors: Option<PathBuf>,
     /// Go on with the interrupted training of a run, to the same result.
-    #[arg(long, conflicts_with_all = ["preset", "config", "set", "seed"])]
+    #[arg(long, conflicts_with_all = ["preset", "config", "set", "seed", "model"])]
     resume: bool,
     /// How often the state is kept, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
@@ -95,14 +95,11 @@ pub(crate) fn run(args: &TrainArgs, terminal: &Terminal) -> Result<(), CliError>
         if run.is_finished() {
             return Err(CliError::NothingToResume { place: out.display().to_string() });
         }
-        let vectors = match (&args.vectors, &run.manifest.vectors_path) {
-            (None, Some(path)) => path.clone(),
-            _ => args.vectors_path()?,
-        };
-        Session::resume(&store, run, &vectors)?
+        let vectors = args.vectors.clone().unwrap_or_else(|| run.manifest.vectors_path.clone());
+        Session::resume(&store, run, &vectors, terminal)?
     } else {
         Run::check_target(&out)?;
-        Session::begin(&store, config, &args.vectors_path()?, &out)?
+        Session::begin(&store, config, &args.vectors_path()?, &out, terminal)?
     };
     let trained = in_pool(args.threads, || session.train(every, terminal))??;
     terminal.account(&trained, |out| {
@@ -169,28 +166,27 @@ impl<'s> Session<'s> {
         config: RanaConfig,
         vectors: &Path,
         out: &Path,
+        terminal: &Terminal,
     ) -> Result<Self, CliError> {
-        let start = start_vectors(store, &config, vectors)?;
+        let set = EmbeddingSet::open(vectors, &store.graph)?;
+        warn_of_vectors(&set, &config, terminal);
+        let start = MetaTraining::start(store, &config, &set)?;
         let vectors = std::fs::canonicalize(vectors).unwrap_or_else(|_| vectors.to_owned());
         let graph = std::fs::canonicalize(&store.path).unwrap_or_else(|_| store.path.clone());
-        let manifest = RunManifest::new(&store.graph, graph, Some(vectors), &start);
+        let manifest = RunManifest::new(&store.graph, graph, store.manifest.data.clone(), vectors, &start);
         let training = MetaTraining::new(store, config.clone(), start)?;
         let run = Run::create(out, manifest, config)?;
         Ok(Self { training, run, from: None })
     }
 
-    fn resume(store: &'s Store, mut run: Run, vectors: &Path) -> Result<Self, CliError> {
+    fn resume(store: &'s Store, mut run: Run, vectors: &Path, terminal: &Terminal) -> Result<Self, CliError> {
         let start = start_vectors(store, &run.config, vectors)?;
         run.check(&store.graph, &start)?;
-        let from = match run.resume(&start) {
-            Ok(from) => Some(from),
-            // Killed before the first checkpoint: the same result, from the start.
-            Err(rana::fewshot::rana::RunError::NoCheckpoint { .. }) => {
-                run.restart()?;
-                None
-            }
-            Err(error) => return Err(error.into()),
-        };
+        run.check_tasks(&store.manifest.data)?;
+        let from = run.resume(&start)?;
+        if from.is_none() {
+            terminal.note("there was no checkpoint yet: training begins again at its start");
+        }
         let training = MetaTraining::new(store, run.config.clone(), start)?;
         Ok(Self { training, run, from })
     }
@@ -223,12 +219,24 @@ impl<'s> Session<'s> {
     }
 }
 
+/// Says what vectors are not made for.
+fn warn_of_vectors(set: &EmbeddingSet, config: &RanaConfig, terminal: &Terminal) {
+    let EmbeddingMetadata { model, support_shots, .. } = set.metadata;
+    if model != ModelKind::TransE && config.data_mode.starts_from_pretrained() {
+        terminal.warn(&format!(
+            "these are vectors of {model}, which RANA reads as translations; `rana embed --model transe` makes better ones"
+        ));
+    }
+    if let Some(seen) = support_shots {
+        terminal.warn(&format!(
+            "these vectors were trained on the first {seen} facts of each dev and test task: dev MRR is too good, and \
+             results on test are none for unseen relations"
+        ));
+    }
+}
+
 /// The vectors that a configuration starts from.
-pub(crate) fn start_vectors(
-    store: &Store,
-    config: &RanaConfig,
-    vectors: &Path,
-) -> Result<StartVectors, CliError> {
+fn start_vectors(store: &Store, config: &RanaConfig, vectors: &Path) -> Result<StartVectors, CliError> {
     let set = EmbeddingSet::open(vectors, &store.graph)?;
     Ok(MetaTraining::start(store, config, &set)?)
 }

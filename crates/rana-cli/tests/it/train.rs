@@ -126,11 +126,39 @@ fn spawn(dir: &Path, args: &[&str]) -> Child {
 #[test]
 #[cfg(unix)]
 fn killed_twenty_times_in_a_row_it_still_ends_in_the_same_result() {
+    kill_and_resume(20, &["--set", "adam_rows=replay", "--set", "steps=400"]);
+}
+
+/// Every table learns, rows are scaled back, and nothing is taken in its order.
+#[test]
+#[cfg(unix)]
+fn killed_with_everything_learning_it_ends_in_the_same_result() {
+    let all = [
+        "--set",
+        "train_entities=shared",
+        "--set",
+        "train_relations=true",
+        "--set",
+        "max_norm=1.2",
+        "--set",
+        "neighbour_choice=random",
+        "--set",
+        "neighbours=5",
+        "--set",
+        "emb_dropout=0.1",
+        "--set",
+        "steps=150",
+    ];
+    kill_and_resume(5, &all);
+}
+
+/// Kills a training at so many moments, resumes it each time, and compares it to an unbroken one.
+#[cfg(unix)]
+fn kill_and_resume(kills: u64, settings: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
     let benchmark = benchmark();
     let begin = ["train", path(&benchmark), "--seed", "7", "--quiet", "--checkpoint-every", "0"];
-    let settings = ["--set", "adam_rows=replay", "--set", "steps=400"];
-    let begin = [&begin[..], &SMALL, &settings].concat();
+    let begin = [&begin[..], &SMALL, settings].concat();
     run(dir.path(), &[&begin[..], &["--out", "unbroken"]].concat());
     let resume =
         ["train", path(&benchmark), "--out", "run", "--resume", "--quiet", "--checkpoint-every", "0"];
@@ -138,7 +166,7 @@ fn killed_twenty_times_in_a_row_it_still_ends_in_the_same_result() {
     while !dir.path().join("run/run.json").exists() {
         std::thread::sleep(Duration::from_millis(1));
     }
-    for round in 0..20u64 {
+    for round in 0..kills {
         // From right at the start to some steps into it; the times have no pattern to fit one.
         std::thread::sleep(Duration::from_micros(1000 + (round * 7919) % 60_000));
         assert!(child.try_wait().unwrap().is_none(), "training was over too soon, in round {round}");
@@ -361,4 +389,65 @@ fn it_finds_planted_structure_that_no_baseline_sees() {
             assert!(trained > mrr(row) + 0.25, "seed {seed}: {trained} against {} of {name}", mrr(row));
         }
     }
+}
+
+#[test]
+fn nothing_of_others_is_touched() {
+    let dir = tempfile::tempdir().unwrap();
+    let benchmark = benchmark();
+    let train = ["train", path(&benchmark), "--quiet", "--checkpoint-every", "0"];
+    let train = [&train[..], &SMALL, &["--set", "steps=60"]].concat();
+    std::fs::create_dir(dir.path().join("notes")).unwrap();
+    std::fs::write(dir.path().join("notes/model-card.html"), "mine").unwrap();
+    let (code, message) = fail(dir.path(), &[&train[..], &["--out", "notes"]].concat());
+    assert_eq!((code, message.contains("holds something else")), (1, true), "{message}");
+    // A file that begins like a model of the run is none.
+    let child = spawn(dir.path(), &[&train[..], &["--out", "run"]].concat());
+    while !dir.path().join("run/run.json").exists() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::fs::write(dir.path().join("run/model-card.html"), "mine").unwrap();
+    assert!(child.wait_with_output().unwrap().status.success());
+    assert_eq!(std::fs::read_to_string(dir.path().join("run/model-card.html")).unwrap(), "mine");
+    // The quickstart replaces its own run only.
+    let (code, message) = fail(dir.path(), &["quickstart", "--out", "."]);
+    assert_eq!((code, message.contains("there is a run already")), (1, true), "{message}");
+    assert!(dir.path().join("run/model-card.html").exists());
+}
+
+#[test]
+fn only_one_may_train_into_a_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let benchmark = benchmark();
+    let train = ["train", path(&benchmark), "--quiet", "--out", "run", "--checkpoint-every", "0"];
+    let mut child = spawn(dir.path(), &[&train[..], &SMALL, &["--set", "steps=1000000"]].concat());
+    while !dir.path().join("run/checkpoint.safetensors").exists() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let (code, message) = fail(dir.path(), &["train", path(&benchmark), "--out", "run", "--resume"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!((code, message.contains("another training writes this run")), (1, true), "{message}");
+    // A stopped run whose checkpoint is gone does not begin again in silence.
+    std::fs::remove_file(dir.path().join("run/checkpoint.safetensors")).unwrap();
+    let mut manifest: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(dir.path().join("run/run.json")).unwrap()).unwrap();
+    manifest["outcome"] = "stopped".into();
+    std::fs::write(dir.path().join("run/run.json"), manifest.to_string()).unwrap();
+    let (code, message) = fail(dir.path(), &["train", path(&benchmark), "--out", "run", "--resume"]);
+    assert_eq!((code, message.contains("the checkpoint is missing")), (1, true), "{message}");
+}
+
+#[test]
+fn a_run_finds_its_graph_where_it_has_moved() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), &["quickstart", "--out", "tour", "--quiet"]);
+    let before = json(dir.path(), &["eval", "tour/run", "--draws", "0"]);
+    std::fs::rename(dir.path().join("tour/benchmark"), dir.path().join("kg")).unwrap();
+    let (code, message) = fail(dir.path(), &["eval", "tour/run"]);
+    assert_eq!((code, message.contains("say where by --graph")), (1, true), "{message}");
+    let after = json(dir.path(), &["eval", "tour/run", "--graph", "kg", "--draws", "0"]);
+    assert_eq!(after["official"], before["official"]);
+    assert_eq!(fail(dir.path(), &["eval", "tour/run", "--graph", "kg", "--model", "complex"]).0, 2);
+    assert_eq!(fail(dir.path(), &["eval", "kg", "--graph", "kg"]).0, 2);
 }

@@ -11,9 +11,9 @@ const ROW: f64 = 26.0;
 const AXIS: f64 = 52.0;
 const LEGEND_LINE: f64 = 20.0;
 /// Classes of colour in `style.css`.
-const COLOURS: usize = 6;
+const COLOURS: usize = 8;
 /// Curves must be told apart without colours, too.
-const DASHES: [&str; COLOURS] = ["", "7 3", "2 3", "9 3 2 3", "5 2 1 2 1 2", "1 4"];
+const DASHES: [&str; COLOURS] = ["", "7 3", "2 3", "9 3 2 3", "5 2 1 2 1 2", "1 4", "12 4", "4 4"];
 
 fn colour(row: usize) -> String {
     format!("s{}", row % COLOURS)

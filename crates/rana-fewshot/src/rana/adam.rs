@@ -71,8 +71,10 @@ pub(crate) struct RowMoments {
     pub(crate) last: Vec<u64>,
 }
 
-/// After so many steps without a gradient a row has stopped: 0.9²⁰⁰ is below 10⁻⁹.
-const LONGEST_REPLAY: u64 = 200;
+/// After so many steps without a gradient a row has stopped: less than 10⁻⁹ of its momentum is left.
+fn longest_replay(beta1: f32) -> usize {
+    if beta1 == 0.0 { 1 } else { (1e-9f64.ln() / f64::from(beta1).ln()).ceil() as usize }
+}
 
 impl RowMoments {
     /// Moves rows against their gradients.
@@ -123,17 +125,18 @@ impl RowMoments {
         slots.sort_unstable();
         slots.dedup();
         let zeros = vec![0.0; dim];
+        let longest = longest_replay(config.adam_beta1);
         for slot in slots {
             let range = slot * dim..(slot + 1) * dim;
             let row = &mut rows.values_mut()[range.clone()];
             let missed = self.last[slot] + 1..step;
-            for past in missed.clone().take(LONGEST_REPLAY as usize) {
+            for past in missed.clone().take(longest) {
                 let adam = Adam::at(config, past, config.entity_learning_rate_at(past));
                 let (first, second) =
                     (&mut self.moments.first[range.clone()], &mut self.moments.second[range.clone()]);
                 adam.update(row, &zeros, first, second);
             }
-            let rest = missed.count().saturating_sub(LONGEST_REPLAY as usize).min(i32::MAX as usize) as i32;
+            let rest = missed.count().saturating_sub(longest).min(i32::MAX as usize) as i32;
             for (values, beta) in [
                 (&mut self.moments.first[range.clone()], config.adam_beta1),
                 (&mut self.moments.second[range], config.adam_beta2),

@@ -373,7 +373,7 @@ pub struct RanaConfig {
     pub padding: Padding,
     /// The weights α of eqs. 3 and 4; an entity without neighbours aggregates to zero.
     pub attn: Attn,
-    /// What eq. 2 looks at.
+    /// What eq. 2 looks at; of no effect unless attention is learned.
     pub attn_input: AttnInput,
     /// What eq. 3 sums.
     pub agg_input: AggInput,
@@ -401,14 +401,15 @@ pub struct RanaConfig {
     pub fc_dropout: f32,
 
     // Tables and the score, eqs. 11 and 12.
-    /// Which vectors enter the score (D2).
+    /// Which vectors enter the score (D2). If all are encoded, entity rows learn only if they are shared.
     pub score_space: ScoreSpace,
     /// Whether entity rows learn. The paper is silent (D3); with frozen rows of unit norm, γ = 12 would
     /// be degenerate.
     pub train_entities: TrainEntities,
     /// Whether relation rows learn. The paper is silent (D5).
     pub train_relations: bool,
-    /// Entity rows longer than this are scaled back to it. The paper is silent (D33); none in public code.
+    /// Entity rows that learn are scaled back to this norm when they get longer. The paper is silent (D33);
+    /// none in public code.
     pub max_norm: Option<f32>,
     /// γ of eq. 12.
     pub gamma: f32,
@@ -432,9 +433,10 @@ pub struct RanaConfig {
     pub test_draws: usize,
     /// The weights β of eqs. 9, 10 and 13.
     pub neg_weight: NegWeight,
-    /// The temperature of self-adversarial weights.
+    /// The temperature of self-adversarial weights; of no effect on others.
     pub adv_temp: f32,
-    /// Which rows eq. 9 compares (D18).
+    /// Which rows eq. 9 compares (D18). This and what follows is of no effect unless negatives are weighted by
+    /// attention.
     pub beta_space: BetaSpace,
     /// What eq. 9 divides by (D18).
     pub beta_scale: BetaScale,
@@ -656,18 +658,43 @@ impl RanaConfig {
             "none if score_space is encoded: a translation of rows means nothing there",
         )?;
         require(
-            !(self.score_space == ScoreSpace::Encoded
-                && self.r_scope == RScope::Pair
-                && self.prune_space == PruneSpace::Scoring),
+            !(self.score_space == ScoreSpace::Encoded && self.prune_space == PruneSpace::Scoring),
             "prune_space",
             self.prune_space,
             "frozen or cosine if score_space is encoded, where candidates have no vector before they are drawn",
         )?;
         require(
-            self.train_entities != TrainEntities::Shared || self.adam_rows == AdamRows::Sparse,
+            self.adam_rows == AdamRows::Sparse
+                || self.train_entities == TrainEntities::Copy && self.prune_space != PruneSpace::Scoring,
             "adam_rows",
             self.adam_rows,
-            "sparse if train_entities is shared, where every step reads most rows",
+            "sparse unless train_entities is copy and prune_space is not scoring: rows are made up for where they \
+             are scored, and nowhere else",
+        )?;
+        let learns_rows = self.train_entities != TrainEntities::Frozen;
+        require(
+            learns_rows || self.max_norm.is_none(),
+            "max_norm",
+            self.max_norm.unwrap_or_default(),
+            "left out if train_entities is frozen",
+        )?;
+        require(
+            learns_rows || self.train_relations || self.entity_learning_rate.is_none(),
+            "entity_learning_rate",
+            self.entity_learning_rate.unwrap_or_default(),
+            "left out if no table learns",
+        )?;
+        require(
+            self.meta_order != MetaOrder::Zero || self.test_inner_steps.is_none(),
+            "test_inner_steps",
+            self.test_inner_steps.unwrap_or_default(),
+            "left out if meta_order is 0, which means no inner step at all",
+        )?;
+        require(
+            self.test_negatives == TestNegatives::Seeded || self.test_draws == 1,
+            "test_draws",
+            self.test_draws,
+            "1 unless test_negatives is seeded, or all draws would be the same",
         )
     }
 

@@ -20,6 +20,9 @@ struct Rows<'a> {
 }
 
 impl EntityRows<f64> for Rows<'_> {
+    fn pretrained(&self, entity: EntityId) -> &[f64] {
+        self.frozen(entity)
+    }
     fn frozen(&self, entity: EntityId) -> &[f64] {
         &self.parameters.frozen[entity.index() * self.dim..(entity.index() + 1) * self.dim]
     }

@@ -8,7 +8,9 @@ use super::weights::Layout;
 
 /// Where entity rows are.
 pub(crate) trait EntityRows<T>: Sync {
-    /// The row that `r`, neighbours and pruning see.
+    /// The row as it was pre-trained, whatever learns: what pruning sees.
+    fn pretrained(&self, entity: EntityId) -> &[T];
+    /// The row that `r` and neighbours see: the pre-trained one, unless one table serves all.
     fn frozen(&self, entity: EntityId) -> &[T];
     /// The row that is scored. The same as the frozen one unless a copy of it learns.
     fn scoring(&self, entity: EntityId) -> &[T];

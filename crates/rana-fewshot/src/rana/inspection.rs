@@ -17,7 +17,7 @@ pub struct Inspection {
     pub support: Vec<InspectedPair>,
     /// The relation before the inner step (R^s, eq. 7).
     pub before: Vec<f32>,
-    /// The relation after it (R^q, eq. 14).
+    /// The relation after it (R^q, eq. 14), averaged over draws of negatives if there are several.
     pub after: Vec<f32>,
 }
 
@@ -72,16 +72,16 @@ pub struct ScoreParts {
 }
 
 impl RanaModel<'_> {
-    /// What it looks at when it learns a relation from a support, at the first draw of negatives.
+    /// What it looks at when it learns a relation from a support; negatives are those of the first draw.
     ///
     /// # Panics
     /// If the support is empty.
     #[must_use]
-    pub fn inspect(&self, support: &Support<'_>) -> Inspection {
-        assert!(!support.pairs.is_empty(), "a relation is learned from at least one pair");
+    pub fn inspect(&self, of: &Support<'_>) -> Inspection {
+        assert!(!of.pairs.is_empty(), "a relation is learned from at least one pair");
         let roles = self.roles();
         let inputs = self.inputs(&roles);
-        let adaptation = self.adapt_with(&roles, support, 0);
+        let adaptation = self.adapt_with(&roles, of, 0);
         let objective = Objective { inputs, chunks: &adaptation.pairs.chunks };
         let before = &adaptation.path[0];
         let task = &adaptation.objective_task;
@@ -111,7 +111,7 @@ impl RanaModel<'_> {
                 }
             })
             .collect();
-        let after = adaptation.path[adaptation.path.len() - 1].clone();
+        let after = self.adapted_relation(&roles, of);
         Inspection { support, before: before.clone(), after }
     }
 

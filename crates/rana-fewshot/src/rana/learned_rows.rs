@@ -15,8 +15,9 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct LearnedRows {
     base: Arc<Table>,
-    /// Where the copy of each row is; `NONE` if there is none.
-    slots: Vec<u32>,
+    /// Where the copy of each row is; `NONE` if there is none. Shared by copies of the table until a new row
+    /// learns.
+    slots: Arc<Vec<u32>>,
     /// Which rows have copies, in the order they came up.
     entities: Vec<EntityId>,
     values: Vec<f32>,
@@ -26,7 +27,7 @@ impl LearnedRows {
     /// The table as it is before any learning.
     #[must_use]
     pub fn new(base: Arc<Table>) -> Self {
-        let slots = vec![NONE; base.rows()];
+        let slots = Arc::new(vec![NONE; base.rows()]);
         Self { base, slots, entities: Vec::new(), values: Vec::new() }
     }
 
@@ -36,8 +37,9 @@ impl LearnedRows {
         if values.len() != entities.len().checked_mul(this.base.dim())? {
             return None;
         }
+        let slots = Arc::make_mut(&mut this.slots);
         for (slot, entity) in entities.iter().enumerate() {
-            let place = this.slots.get_mut(entity.index()).filter(|place| **place == NONE)?;
+            let place = slots.get_mut(entity.index()).filter(|place| **place == NONE)?;
             *place = slot as u32;
         }
         Some(Self { entities, values, ..this })
@@ -97,7 +99,7 @@ impl LearnedRows {
     /// Makes sure that a row has a copy; where it is.
     pub(crate) fn touch(&mut self, entity: EntityId) -> usize {
         if self.slots[entity.index()] == NONE {
-            self.slots[entity.index()] = self.entities.len() as u32;
+            Arc::make_mut(&mut self.slots)[entity.index()] = self.entities.len() as u32;
             self.entities.push(entity);
             self.values.extend_from_slice(self.base.row(entity.index()));
         }

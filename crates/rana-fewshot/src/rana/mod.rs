@@ -43,7 +43,7 @@ pub use parameters::{DimensionMismatch, RanaParameters, StartVectors};
 pub use preset::{NoRanaPreset, RANA_PRESETS, RanaPreset};
 pub use run::{BestRecord, RUN_VERSION, Run, RunError, RunManifest};
 pub use trainer::{
-    Best, LogEntry, MetaError, MetaObserver, MetaOutcome, MetaTrainer, StepReport, TrainingState,
+    Best, LogEntry, LogLine, MetaError, MetaObserver, MetaOutcome, MetaTrainer, StepReport, TrainingState,
     ValidationReport,
 };
 pub use weights::{Block, Layout};

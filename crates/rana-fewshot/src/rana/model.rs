@@ -39,6 +39,10 @@ pub(crate) struct RowRoles<'a> {
 }
 
 impl EntityRows<f32> for RowRoles<'_> {
+    fn pretrained(&self, entity: EntityId) -> &[f32] {
+        self.rows.base(entity)
+    }
+
     fn frozen(&self, entity: EntityId) -> &[f32] {
         if self.is_shared { self.rows.row(entity) } else { self.rows.base(entity) }
     }
@@ -175,7 +179,7 @@ impl<'g> RanaModel<'g> {
     }
 
     /// eq. 14: the relation that a support gives, averaged over draws of its negatives.
-    fn adapted_relation(&self, roles: &RowRoles<'_>, support: &Support<'_>) -> Vec<f32> {
+    pub(super) fn adapted_relation(&self, roles: &RowRoles<'_>, support: &Support<'_>) -> Vec<f32> {
         let draws = self.config.test_draws;
         let mut mean = vec![0.0; self.layout.dim];
         for draw in 0..draws {

@@ -51,10 +51,10 @@ impl NegativeSampler<'_> {
     /// How similar two entities are, for pruning.
     fn similarity(&self, tail: EntityId, candidate: EntityId) -> f32 {
         match self.config.prune_space {
-            PruneSpace::Frozen => dot(self.rows.frozen(tail), self.rows.frozen(candidate)),
+            PruneSpace::Frozen => dot(self.rows.pretrained(tail), self.rows.pretrained(candidate)),
             PruneSpace::Scoring => dot(self.rows.scoring(tail), self.rows.scoring(candidate)),
             PruneSpace::Cosine => {
-                let (a, b) = (self.rows.frozen(tail), self.rows.frozen(candidate));
+                let (a, b) = (self.rows.pretrained(tail), self.rows.pretrained(candidate));
                 dot(a, b) / (dot(a, a) * dot(b, b)).sqrt().max(f32::MIN_POSITIVE)
             }
         }
@@ -154,20 +154,28 @@ impl NegativeSampler<'_> {
         drawn
     }
 
-    /// The first valid survivors in file order.
+    /// The first valid survivors in file order; where they are too few, the first valid candidates, and
+    /// where there is none, the first entities.
     pub(crate) fn first(&self, choice: &Choice<'_>) -> Vec<EntityId> {
         let survives = |candidate: EntityId| {
             choice.cutoff == f32::NEG_INFINITY
                 || self.similarity(choice.pair.tail, candidate) >= choice.cutoff
         };
         let mut found: Vec<EntityId> = Vec::new();
-        for &candidate in choice.candidates {
-            if found.len() == self.config.negatives {
-                break;
+        let mut take = |from: &mut dyn Iterator<Item = EntityId>| {
+            for candidate in from {
+                if found.len() == self.config.negatives {
+                    break;
+                }
+                if choice.is_valid(candidate) && !found.contains(&candidate) {
+                    found.push(candidate);
+                }
             }
-            if choice.is_valid(candidate) && !found.contains(&candidate) && survives(candidate) {
-                found.push(candidate);
-            }
+            found.len()
+        };
+        take(&mut choice.candidates.iter().copied().filter(|&candidate| survives(candidate)));
+        if take(&mut choice.candidates.iter().copied()) == 0 {
+            take(&mut (0..self.entities as u32).map(EntityId));
         }
         found
     }
@@ -227,6 +235,9 @@ mod tests {
     struct Line(Vec<f32>);
 
     impl EntityRows<f32> for Line {
+        fn pretrained(&self, entity: EntityId) -> &[f32] {
+            self.frozen(entity)
+        }
         fn frozen(&self, entity: EntityId) -> &[f32] {
             &self.0[entity.index()..=entity.index()]
         }
@@ -328,6 +339,7 @@ mod tests {
             known: &[EntityId(7)],
             cutoff: 14.0,
         };
-        assert_eq!(sampler.first(&choice), ids([8, 9]));
+        // Only 8 and 9 survive; the others come in their order.
+        assert_eq!(sampler.first(&choice), ids([8, 9, 0, 1, 3]));
     }
 }

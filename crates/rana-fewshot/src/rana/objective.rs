@@ -252,7 +252,7 @@ impl<'a, T: Real> Objective<'a, T> {
             BetaSpace::Scoring => (self.vector(scored.head), self.vector(scored.tail)),
             BetaSpace::Frozen => {
                 let rows = self.inputs.rows;
-                (rows.frozen(scored.pair.head), rows.frozen(scored.pair.tail))
+                (rows.pretrained(scored.pair.head), rows.pretrained(scored.pair.tail))
             }
         }
     }

@@ -12,7 +12,7 @@
 //! Every file but the log is written under another name and renamed. The log only grows; a checkpoint
 //! says how long it was, and going on cuts off what came after.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,6 +37,7 @@ const MANIFEST: &str = "run.json";
 const CONFIG: &str = "config.toml";
 const METRICS: &str = "metrics.jsonl";
 const CHECKPOINT: &str = "checkpoint.safetensors";
+const LOCK: &str = ".lock";
 /// What the note in a file of tensors is called.
 const NOTE: &str = "rana";
 
@@ -105,6 +106,25 @@ pub enum RunError {
         /// What was given.
         found: u64,
     },
+    /// The run was trained on other tasks.
+    #[error(
+        "{}: the run was trained on the tasks of `{expected}`, but the graph has those of `{found}`. Give the graph it \
+         was trained on", path.display()
+    )]
+    OtherTasks {
+        /// The directory.
+        path: PathBuf,
+        /// What the run knows.
+        expected: String,
+        /// What was given.
+        found: String,
+    },
+    /// Somebody else trains.
+    #[error("{}: another training writes this run. Wait for it, or choose another directory", path.display())]
+    Locked {
+        /// The directory.
+        path: PathBuf,
+    },
     /// Nothing was learned yet.
     #[error("{}: the run has no model yet. Go on training with `rana train --resume`", path.display())]
     NoModel {
@@ -112,7 +132,7 @@ pub enum RunError {
         path: PathBuf,
     },
     /// There is nothing to go on from.
-    #[error("{}: the run has no checkpoint to go on from; it is finished or never got to one", path.display())]
+    #[error("{}: the checkpoint is missing. Begin a new run", path.display())]
     NoCheckpoint {
         /// The directory.
         path: PathBuf,
@@ -137,8 +157,10 @@ pub struct RunManifest {
     /// The graph's [fingerprint](Graph::fingerprint).
     #[serde(with = "rana_graph::hex")]
     pub graph: u64,
-    /// Where the vectors were; none if training started from random ones.
-    pub vectors_path: Option<PathBuf>,
+    /// What holds the graph's arrays and tasks: it is named after their content.
+    pub dataset: String,
+    /// Where the vectors were; of vectors that training did not start from, only the width was taken.
+    pub vectors_path: PathBuf,
     /// A checksum of the vectors that training started from.
     #[serde(with = "rana_graph::hex")]
     pub vectors: u64,
@@ -169,7 +191,8 @@ impl RunManifest {
     pub fn new(
         graph: &Graph,
         graph_path: PathBuf,
-        vectors_path: Option<PathBuf>,
+        dataset: String,
+        vectors_path: PathBuf,
         start: &StartVectors,
     ) -> Self {
         Self {
@@ -178,6 +201,7 @@ impl RunManifest {
             written_by: concat!("rana ", env!("CARGO_PKG_VERSION")).to_owned(),
             graph_path,
             graph: graph.fingerprint(),
+            dataset,
             vectors_path,
             vectors: start.checksum(),
             dim: start.dim(),
@@ -197,6 +221,8 @@ pub struct Run {
     pub manifest: RunManifest,
     /// Its configuration.
     pub config: RanaConfig,
+    /// Held while somebody trains.
+    lock: Option<File>,
 }
 
 /// What a checkpoint says beside its tensors.
@@ -226,7 +252,8 @@ impl Run {
         let path = path.into();
         Self::check_target(&path)?;
         fs::create_dir_all(&path).map_err(RunError::io(&path, "create the directory"))?;
-        let run = Self { path, manifest, config };
+        let lock = Some(lock(&path)?);
+        let run = Self { path, manifest, config, lock };
         let text = toml::to_string(&run.config)
             .map_err(|error| run.malformed(CONFIG, &format!("cannot be written: {error}")))?;
         run.write(CONFIG, text.as_bytes())?;
@@ -249,7 +276,7 @@ impl Run {
                 entry.is_ok_and(|entry| {
                     let name = entry.file_name();
                     let name = name.to_string_lossy();
-                    name != CONFIG && name != METRICS && !name.contains(".unfinished-")
+                    name != CONFIG && name != METRICS && name != LOCK && !is_unfinished(&name)
                 })
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,
@@ -290,7 +317,7 @@ impl Run {
         let config: RanaConfig = toml::from_str(&text)
             .map_err(|error| malformed(CONFIG, error.to_string().trim_end().to_owned()))?;
         config.check().map_err(|source| RunError::Config { path: file, source })?;
-        Ok(Self { path, manifest, config })
+        Ok(Self { path, manifest, config, lock: None })
     }
 
     /// Where it is.
@@ -432,14 +459,36 @@ impl Run {
         Ok(())
     }
 
-    /// The state that a training goes on from, and how long it had taken; later lines of the log go.
+    /// Checks that tasks are those of this run, by what holds them.
     ///
     /// # Errors
-    /// If there is no checkpoint, or it was cut short or altered.
-    pub fn resume(&mut self, start: &StartVectors) -> Result<(TrainingState, f64), RunError> {
+    /// If they are others.
+    pub fn check_tasks(&self, dataset: &str) -> Result<(), RunError> {
+        match &self.manifest.dataset {
+            expected if expected == dataset => Ok(()),
+            expected => Err(RunError::OtherTasks {
+                path: self.path.clone(),
+                expected: expected.clone(),
+                found: dataset.to_owned(),
+            }),
+        }
+    }
+
+    /// The state that a training goes on from, and how long it had taken; later lines of the log go. `None`
+    /// if it was killed before its first checkpoint: it then begins again, to the same result.
+    ///
+    /// # Errors
+    /// If the checkpoint is missing, was cut short or altered, or somebody else trains.
+    pub fn resume(&mut self, start: &StartVectors) -> Result<Option<(TrainingState, f64)>, RunError> {
+        self.lock = Some(lock(&self.path)?);
         let path = self.path.join(CHECKPOINT);
         if !path.exists() {
-            return Err(RunError::NoCheckpoint { path: self.path.clone() });
+            // The manifest only speaks of a model once there was a checkpoint.
+            if self.manifest.best.is_some() || self.manifest.outcome.is_some() {
+                return Err(RunError::NoCheckpoint { path });
+            }
+            self.write(METRICS, b"")?;
+            return Ok(None);
         }
         let (file, note) = TensorFile::open(&path, NOTE)?;
         let note: CheckpointNote = serde_json::from_str(&note)
@@ -490,16 +539,7 @@ impl Run {
             ));
         }
         file.set_len(note.log_bytes).map_err(RunError::io(&log, "cut the file"))?;
-        Ok((state, note.seconds))
-    }
-
-    /// Forgets all that was logged, for a training that goes on from its start.
-    ///
-    /// # Errors
-    /// If the disk refuses.
-    pub fn restart(&mut self) -> Result<(), RunError> {
-        self.manifest.best = None;
-        self.write(METRICS, b"")
+        Ok(Some((state, note.seconds)))
     }
 
     /// Ends the run: the best model stays, and nothing is left to go on from unless it was stopped.
@@ -549,8 +589,8 @@ impl Run {
         let Ok(entries) = fs::read_dir(&self.path) else { return };
         for entry in entries.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
-            let is_model = name.starts_with(MODEL_PREFIX) && Some(&name) != current.as_ref();
-            if is_model || name.contains(".unfinished-") {
+            let is_model = is_model(&name) && Some(&name) != current.as_ref();
+            if is_model || is_unfinished(&name) {
                 // What cannot be removed does no harm.
                 let _ = fs::remove_file(entry.path());
             }
@@ -608,9 +648,34 @@ impl Run {
 }
 
 const MODEL_PREFIX: &str = "model-";
+const MODEL_ENDING: &str = ".safetensors";
 
 fn model_name(step: u64) -> String {
-    format!("{MODEL_PREFIX}{step}.safetensors")
+    format!("{MODEL_PREFIX}{step}{MODEL_ENDING}")
+}
+
+/// Whether a file is a model of a run; others may have names that begin alike.
+fn is_model(name: &str) -> bool {
+    name.strip_prefix(MODEL_PREFIX)
+        .and_then(|rest| rest.strip_suffix(MODEL_ENDING))
+        .is_some_and(|step| step.parse::<u64>().is_ok())
+}
+
+/// Whether a file is one of a run's own that a killed writer left.
+fn is_unfinished(name: &str) -> bool {
+    let own = name.strip_prefix('.').and_then(|name| name.split_once(".unfinished-"));
+    own.is_some_and(|(name, _)| [MANIFEST, CONFIG, METRICS, CHECKPOINT].contains(&name) || is_model(name))
+}
+
+/// Keeps others from training into the same directory until it is dropped.
+fn lock(path: &Path) -> Result<File, RunError> {
+    let file = path.join(LOCK);
+    let lock = File::create(&file).map_err(RunError::io(&file, "create the file"))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(RunError::Locked { path: path.to_owned() }),
+        Err(TryLockError::Error(source)) => Err(RunError::io(&file, "lock the file")(source)),
+    }
 }
 
 fn record(state: &TrainingState) -> Option<BestRecord> {

@@ -52,6 +52,15 @@ pub enum MetaError {
         /// How many supports would take.
         shots: usize,
     },
+    /// Nothing to rank the tails of a dev task among.
+    #[error(
+        "the dev task `{relation}` has no candidates, so the best model cannot be chosen by it. Give it some, or leave \
+         it out of dev"
+    )]
+    NoCandidates {
+        /// The relation of the task.
+        relation: String,
+    },
     /// The loss is no number any more.
     #[error("the loss of step {step} is {loss}: training has diverged. Lower learning_rate or eta")]
     Diverged {
@@ -107,6 +116,16 @@ pub struct ValidationReport {
     pub dev_mrr: f64,
     /// Whether it is the best so far.
     pub is_best: bool,
+}
+
+/// A line of a run's log.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum LogLine {
+    /// What a step looked like, ten times between dev evaluations.
+    Step(LogEntry),
+    /// A dev evaluation.
+    Dev(ValidationReport),
 }
 
 /// The best parameters so far.
@@ -252,13 +271,16 @@ impl<'a> MetaTrainer<'a> {
         })
     }
 
-    /// Checks that there are dev tasks and that each leaves a query.
+    /// Checks that there are dev tasks, and that each leaves a query and has candidates.
     ///
     /// # Errors
     /// If not.
     pub fn check_dev(config: &RanaConfig, graph: &Graph, tasks: &TaskSet) -> Result<(), MetaError> {
         if tasks.of(Split::Dev).next().is_none() {
             return Err(MetaError::NoDevTasks);
+        }
+        if let Some(task) = tasks.of(Split::Dev).find(|task| task.candidates.is_empty()) {
+            return Err(MetaError::NoCandidates { relation: graph.relation_name(task.relation).to_owned() });
         }
         match tasks.of(Split::Dev).find(|task| task.facts.len() <= config.shots) {
             None => Ok(()),

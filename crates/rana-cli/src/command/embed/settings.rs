@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn files_lie_over_recommendations_field_by_field() {
-        let file = |text: &str| SettingsFile { name: "x.toml".to_owned(), table: text.parse().unwrap() };
+        let file = |text: &str| SettingsFile::of_text("x.toml", text).unwrap();
         let base = EmbedConfig::recommended(ModelKind::TransE, 200_000);
         let over = file("dim = 7\nloss = { kind = \"self-adversarial\", gamma = 2.5 }").over(&base).unwrap();
         let loss = Loss::SelfAdversarial { gamma: 2.5, temperature: 1.0 };

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use rana::embed::link_prediction::TieRule;
 use rana::eval::{
-    Baseline, CandidatePolicy, CardResult, CardSettings, Common, EvaluationCard, NamedModel, Official,
-    Spread, html_page,
+    Baseline, CandidatePolicy, CardResult, CardSettings, Common, EvaluationCard, FewShotError, NamedModel,
+    Official, Spread, html_page,
 };
+use rana::fewshot::EpisodeError;
 use rana::graph::{Split, Store, write_file_atomically};
 
 use super::decimals;
@@ -54,6 +55,15 @@ impl CardArgs {
             seed: self.seed,
         }
     }
+
+    /// Writes cards as a page, if that is wanted.
+    pub(super) fn write_page(&self, cards: &[EvaluationCard], terminal: &Terminal) -> Result<(), CliError> {
+        let Some(path) = &self.html else { return Ok(()) };
+        write_file_atomically(path, |out| out.write_all(html_page(cards).as_bytes()))
+            .map_err(|error| CliError::io(path, "write the page", error))?;
+        terminal.note(&format!("wrote {}", path.display()));
+        Ok(())
+    }
 }
 
 /// Makes cards on the tasks of a store.
@@ -82,7 +92,8 @@ impl CardMaker<'_> {
         // The strongest first, as they are read.
         rows.extend(baselines.iter().rev().map(|of| (of.kind().name(), of as _)));
         let progress = terminal.progress();
-        let mut card = settings.evaluate(subject, &rows, &store.graph, &store.tasks, &progress)?;
+        let card = settings.evaluate(subject, &rows, &store.graph, &store.tasks, &progress);
+        let mut card = card.map_err(|error| named(error, store))?;
         card.provenance.details = details;
         card.provenance.details.insert("commit".to_owned(), env!("RANA_COMMIT").to_owned());
         card.provenance.details.insert("dataset".to_owned(), store.manifest.data.clone());
@@ -93,10 +104,14 @@ impl CardMaker<'_> {
     }
 }
 
-/// Writes cards as a page.
-pub(crate) fn write_html(cards: &[EvaluationCard], path: &Path) -> Result<(), CliError> {
-    write_file_atomically(path, |out| out.write_all(html_page(cards).as_bytes()))
-        .map_err(|error| CliError::io(path, "write the page", error))
+/// An error that names a relation as people do.
+fn named(error: FewShotError, store: &Store) -> CliError {
+    match error {
+        FewShotError::Episode(EpisodeError::TooFewFacts { relation, facts, shots }) => {
+            CliError::TooFewFacts { relation: store.graph.relation_name(relation).to_owned(), facts, shots }
+        }
+        error => error.into(),
+    }
 }
 
 /// A card as people read it.

@@ -1,7 +1,8 @@
 pub(crate) mod card;
 mod link_prediction;
-mod trained;
+pub(crate) mod trained;
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -9,7 +10,7 @@ use std::time::Instant;
 use clap::{Args, ValueHint, value_parser};
 use rana::embed::link_prediction::{LinkPredictionSettings, Metrics, TieRule};
 use rana::embed::{EmbeddingMetadata, EmbeddingSet, ModelKind, Norm};
-use rana::eval::{EvaluationCard, MeanTranslation};
+use rana::eval::{CardSettings, EvaluationCard, MeanTranslation};
 use rana::fewshot::rana::Run;
 use rana::graph::{Graph, HeldOut, Split, Store};
 use serde::Serialize;
@@ -108,6 +109,9 @@ pub(crate) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> 
     if on.is_empty() {
         return Err(CliError::NothingToEvaluate { store: args.source.display().to_string() });
     }
+    if args.graph.is_some() {
+        return Err(CliError::Usage("--graph says where the graph of a run is; this is no run".to_owned()));
+    }
     if args.card.html.is_some() && !on.iter().any(|on| matches!(on, On::DevTasks | On::TestTasks)) {
         let message = "--html shows few-shot tasks, but none are evaluated; add --on test-tasks";
         return Err(CliError::Usage(message.to_owned()));
@@ -115,9 +119,6 @@ pub(crate) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> 
     let started = Instant::now();
     let evaluation = Evaluation { args, store: &store, set: &set, vectors: &path, terminal };
     let (facts, cards) = in_pool(args.threads, || evaluation.run(&on))??;
-    if let Some(html) = &args.card.html {
-        card::write_html(&cards, html)?;
-    }
     let outcome = Outcome {
         vectors: path.display().to_string(),
         made: &set.metadata,
@@ -131,10 +132,7 @@ pub(crate) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> 
         per_relation: args.per_relation,
     };
     terminal.result(&outcome, |out| outcome.print(out))?;
-    if let Some(html) = &args.card.html {
-        terminal.note(&format!("wrote {}", html.display()));
-    }
-    Ok(())
+    args.card.write_page(&cards, terminal)
 }
 
 impl EvalArgs {
@@ -208,42 +206,53 @@ impl Evaluation<'_> {
     fn tasks(&self, split: Split) -> Result<EvaluationCard, CliError> {
         let metadata = &self.set.metadata;
         let settings = self.args.card.settings(split, USUAL_SHOTS, self.args.ties);
-        if let Some(seen) = metadata.support_shots {
-            self.warn_of_seen_queries(seen, settings.shots, settings.draws);
-        }
-        let own = match metadata.model {
-            ModelKind::TransE => metadata.norm,
-            _ => Norm::L2,
-        };
-        let model = MeanTranslation::new(&self.set.entities, self.args.norm.unwrap_or(own));
-        let details = [
-            ("vectors".to_owned(), self.vectors.display().to_string()),
-            ("vectors made by".to_owned(), format!("{}, dim {}", metadata.model, self.set.entities.dim())),
-        ];
-        CardMaker { store: self.store, settings, details: details.into(), terminal: self.terminal }
+        warn_of_seen_queries(metadata, settings, self.terminal);
+        let norm = self.args.norm.unwrap_or_else(|| own_norm(metadata));
+        let model = MeanTranslation::new(&self.set.entities, norm);
+        let details = vector_details(self.set, self.vectors);
+        CardMaker { store: self.store, settings, details, terminal: self.terminal }
             .make((MEAN_TRANSLATION, &model), &[])
     }
+}
 
-    /// A query that the vectors were trained on is no query.
-    fn warn_of_seen_queries(&self, seen: usize, shots: usize, draws: usize) {
-        if seen > shots {
-            self.terminal.warn(&format!(
-                "these vectors were trained on the first {seen} facts of each task, so with {shots} shots some queries \
-                 are not unseen"
-            ));
-        } else if draws > 0 {
-            self.terminal.warn(&format!(
-                "these vectors were trained on the first {seen} facts of each task, which are queries of resampled \
-                 supports: read the official numbers, or say --draws 0"
-            ));
-        }
+/// The distance that vectors were made for.
+fn own_norm(metadata: &EmbeddingMetadata) -> Norm {
+    if metadata.model == ModelKind::TransE { metadata.norm } else { Norm::L2 }
+}
+
+/// What a card says of vectors.
+fn vector_details(set: &EmbeddingSet, path: &Path) -> BTreeMap<String, String> {
+    let EmbeddingMetadata { model, origin, support_shots, .. } = &set.metadata;
+    let seen = support_shots
+        .map_or_else(String::new, |shots| format!(", {shots} facts of each dev and test task seen"));
+    [
+        ("vectors", path.display().to_string()),
+        ("vectors_made_by", format!("{model}, dim {}", set.entities.dim())),
+        ("vectors_trained_on", format!("{origin}{seen}")),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into()
+}
+
+/// A query that the vectors were trained on is no query.
+fn warn_of_seen_queries(metadata: &EmbeddingMetadata, settings: CardSettings, terminal: &Terminal) {
+    let Some(seen) = metadata.support_shots else { return };
+    let CardSettings { shots, draws, .. } = settings;
+    if seen > shots {
+        terminal.warn(&format!(
+            "these vectors were trained on the first {seen} facts of each task, so with {shots} shots some queries \
+             are not unseen"
+        ));
+    } else if draws > 0 {
+        terminal.warn(&format!(
+            "these vectors were trained on the first {seen} facts of each task, which are queries of resampled \
+             supports: read the official numbers, or say --draws 0"
+        ));
     }
 }
 
 /// The model that looks at the vectors and learns nothing.
 pub(crate) const MEAN_TRANSLATION: &str = "mean-translation";
-/// The model of a run.
-pub(crate) const RANA: &str = "rana";
 
 /// What is known of vectors in the end.
 #[derive(Serialize)]

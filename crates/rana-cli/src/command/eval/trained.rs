@@ -1,37 +1,55 @@
 //! Evaluation of the model of a run.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rana::MetaTraining;
 use rana::embed::link_prediction::TieRule;
-use rana::embed::{EmbeddingSet, ModelKind, Norm};
-use rana::eval::{EvaluationCard, MeanTranslation};
+use rana::embed::{EmbeddingSet, Norm};
+use rana::eval::{CardSettings, EvaluationCard, MeanTranslation};
 use rana::fewshot::rana::{BestRecord, Layout, RanaConfig, RanaModel, RanaParameters, Run};
 use rana::graph::{Split, Store};
 use serde::Serialize;
 
 use super::card::{self, CardMaker};
-use super::{EvalArgs, MEAN_TRANSLATION, On, RANA};
+use super::{EvalArgs, MEAN_TRANSLATION, On, own_norm, vector_details, warn_of_seen_queries};
 use crate::command::embed::in_pool;
 use crate::error::CliError;
 use crate::terminal::{BOLD, DIM, Terminal};
 
-/// What the model is called before any training.
+/// What the model of a run is called in its card, and the same before any training.
+const RANA: &str = "rana";
 const UNTRAINED: &str = "rana-untrained";
 
 /// Makes the cards of a run.
 pub(super) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> {
-    let run = Run::open(&args.source)?;
-    let store = Store::open(args.graph.as_ref().unwrap_or(&run.manifest.graph_path))?;
-    let vectors = args.vectors.clone().or_else(|| run.manifest.vectors_path.clone()).unwrap_or_default();
-    let set = EmbeddingSet::open(&vectors, &store.graph)?;
-    let splits = splits(args, &store)?;
-    let cards = in_pool(args.threads, || make_cards(args, &run, &store, &set, &splits, terminal))??;
-    if let Some(html) = &args.card.html {
-        card::write_html(&cards, html)?;
+    if args.model.is_some() {
+        let message = "a run has its vectors; --model is for the vectors of a graph";
+        return Err(CliError::Usage(message.to_owned()));
     }
+    let run = Run::open(&args.source)?;
+    let graph = args.graph.as_ref().unwrap_or(&run.manifest.graph_path);
+    let moved = |what, source: CliError| CliError::Moved {
+        run: run.path().display().to_string(),
+        what,
+        source: Box::new(source),
+    };
+    let store = Store::open(graph).map_err(|error| moved("graph", error.into()))?;
+    let vectors = args.vectors.clone().unwrap_or_else(|| vectors_of(&run, graph));
+    let set = EmbeddingSet::open(&vectors, &store.graph).map_err(|error| moved("vectors", error.into()))?;
+    if run.check_tasks(&store.manifest.data).is_err() {
+        terminal.warn(&format!("{} has other tasks than the run was trained on", store.path.display()));
+    }
+    let splits = splits(args, &store)?;
+    let cards = in_pool(args.threads, || {
+        let model = RunModel::open(&run, &store, &set)?;
+        let settings = |split| args.card.settings(split, run.config.shots, args.ties);
+        splits
+            .iter()
+            .map(|&split| model.card(settings(split), args.norm, terminal))
+            .collect::<Result<Vec<_>, _>>()
+    })??;
     let outcome = Outcome {
         run: run.path().to_owned(),
         config: &run.config,
@@ -42,10 +60,13 @@ pub(super) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> 
         per_relation: args.per_relation,
     };
     terminal.result(&outcome, |out| outcome.print(out))?;
-    if let Some(html) = &args.card.html {
-        terminal.note(&format!("wrote {}", html.display()));
-    }
-    Ok(())
+    args.card.write_page(&cards, terminal)
+}
+
+/// Where the vectors of a run are: with the graph, if they were, wherever that is now.
+fn vectors_of(run: &Run, graph: &Path) -> PathBuf {
+    let path = &run.manifest.vectors_path;
+    path.strip_prefix(&run.manifest.graph_path).map_or_else(|_| path.clone(), |inside| graph.join(inside))
 }
 
 /// The splits asked for; of tasks only, because a few-shot model knows nothing of plain facts.
@@ -63,42 +84,49 @@ fn splits(args: &EvalArgs, store: &Store) -> Result<Vec<Split>, CliError> {
         .collect()
 }
 
-fn make_cards(
-    args: &EvalArgs,
-    run: &Run,
-    store: &Store,
-    set: &EmbeddingSet,
-    splits: &[Split],
-    terminal: &Terminal,
-) -> Result<Vec<EvaluationCard>, CliError> {
-    let start = MetaTraining::start(store, &run.config, set)?;
-    run.check(&store.graph, &start)?;
-    let model = |parameters| RanaModel::new(run.config.clone(), &store.graph, Arc::new(parameters));
-    let trained = model(run.model(&start)?);
-    let layout = Layout::new(&run.config, start.dim());
-    let untrained = model(RanaParameters::initial(&run.config, &layout, &start));
-    let norm = if set.metadata.model == ModelKind::TransE { set.metadata.norm } else { Norm::L2 };
-    let mean = MeanTranslation::new(&set.entities, norm);
-    let best = run
-        .manifest
-        .best
-        .map_or_else(String::new, |best| format!("step {}, dev MRR {:.4}", best.step, best.dev_mrr));
-    let details = [
-        ("run", run.path().display().to_string()),
-        ("seed", run.config.seed.to_string()),
-        ("data mode", run.config.data_mode.to_string()),
-        ("chosen on dev", best),
-        ("trained by", run.manifest.written_by.clone()),
-    ];
-    splits
-        .iter()
-        .map(|&split| {
-            let settings = args.card.settings(split, run.config.shots, args.ties);
-            let details = details.clone().map(|(name, value)| (name.to_owned(), value)).into();
-            CardMaker { store, settings, details, terminal }
-                .make((RANA, &trained), &[(MEAN_TRANSLATION, &mean), (UNTRAINED, &untrained)])
-        })
-        .collect()
+/// The model of a run, and what stands beside it in a card.
+pub(crate) struct RunModel<'a> {
+    run: &'a Run,
+    store: &'a Store,
+    set: &'a EmbeddingSet,
+    /// The model.
+    pub(crate) trained: RanaModel<'a>,
+    untrained: RanaModel<'a>,
+}
+
+impl<'a> RunModel<'a> {
+    pub(crate) fn open(run: &'a Run, store: &'a Store, set: &'a EmbeddingSet) -> Result<Self, CliError> {
+        let start = MetaTraining::start(store, &run.config, set)?;
+        run.check(&store.graph, &start)?;
+        let model = |parameters| RanaModel::new(run.config.clone(), &store.graph, Arc::new(parameters));
+        let trained = model(run.model(&start)?);
+        let layout = Layout::new(&run.config, start.dim());
+        let untrained = model(RanaParameters::initial(&run.config, &layout, &start));
+        Ok(Self { run, store, set, trained, untrained })
+    }
+
+    /// Its card on some tasks; `norm` is what the mean translation ranks by, if not as the vectors do.
+    pub(crate) fn card(
+        &self,
+        settings: CardSettings,
+        norm: Option<Norm>,
+        terminal: &Terminal,
+    ) -> Result<EvaluationCard, CliError> {
+        let (run, metadata) = (self.run, &self.set.metadata);
+        warn_of_seen_queries(metadata, settings, terminal);
+        let mean = MeanTranslation::new(&self.set.entities, norm.unwrap_or_else(|| own_norm(metadata)));
+        let mut details = vector_details(self.set, &run.manifest.vectors_path);
+        let mut say = |name: &str, value: String| details.insert(name.to_owned(), value);
+        say("run", run.path().display().to_string());
+        say("run_seed", run.config.seed.to_string());
+        say("data_mode", run.config.data_mode.to_string());
+        say("trained_by", run.manifest.written_by.clone());
+        if let Some(best) = run.manifest.best {
+            say("chosen_on_dev", format!("step {}, MRR {:.4}", best.step, best.dev_mrr));
+        }
+        CardMaker { store: self.store, settings, details, terminal }
+            .make((RANA, &self.trained), &[(MEAN_TRANSLATION, &mean), (UNTRAINED, &self.untrained)])
+    }
 }
 
 #[derive(Serialize)]

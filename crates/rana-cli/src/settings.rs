@@ -1,5 +1,6 @@
 //! Settings from files and from `--set`, laid over those they start from.
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
@@ -75,6 +76,19 @@ impl SettingsFile {
         }
         table.try_into().map_err(|error: toml::de::Error| self.bad(&error))
     }
+}
+
+/// Prints settings as TOML, every field; those that may have a value but have none as comments.
+pub(crate) fn print_settings(settings: &impl Serialize, unset: &[(&str, bool)]) -> Result<(), CliError> {
+    let mut text = String::new();
+    // TOML has no way to say that a field has no value.
+    for (field, _) in unset.iter().filter(|(_, is_unset)| *is_unset) {
+        text += &format!("# {field}\n");
+    }
+    text += &toml::to_string(settings).map_err(io::Error::other)?;
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
 }
 
 /// Lays one table over another; a table of another kind, such as another loss, replaces all of it.

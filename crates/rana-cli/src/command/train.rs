@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::embed::{in_pool, stop_on_interrupt, vectors_path};
 use super::eval::only_vectors;
 use crate::error::CliError;
-use crate::settings::SettingsFile;
+use crate::settings::{SettingsFile, print_settings};
 use crate::terminal::{BOLD, Bar, DIM, Terminal, thousands};
 
 /// Meta-train RANA on the tasks of a graph.
@@ -135,21 +135,12 @@ impl TrainArgs {
 }
 
 fn print_config(config: &RanaConfig) -> Result<(), CliError> {
-    let mut text = String::new();
-    // TOML has no way to say that a field has no value.
-    for (field, is_given) in [
-        ("max_norm = 1.0", config.max_norm.is_some()),
-        ("test_inner_steps = 1", config.test_inner_steps.is_some()),
-        ("entity_learning_rate = 0.01", config.entity_learning_rate.is_some()),
-    ] {
-        if !is_given {
-            text += &format!("# {field}\n");
-        }
-    }
-    text += &toml::to_string(config).map_err(io::Error::other)?;
-    let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
+    let unset = [
+        ("max_norm = 1.0", config.max_norm.is_none()),
+        ("test_inner_steps = 1", config.test_inner_steps.is_none()),
+        ("entity_learning_rate = 0.01", config.entity_learning_rate.is_none()),
+    ];
+    print_settings(config, &unset)
 }
 
 /// One training from the command line.

@@ -22,6 +22,7 @@ use self::import::ImportVectorsArgs;
 use self::progress::TrainingProgress;
 use self::settings::SettingsArgs;
 use crate::error::CliError;
+use crate::settings::print_settings;
 use crate::terminal::{BOLD, DIM, Terminal, thousands};
 
 /// Train vectors for the entities and relations of a graph, or import some.
@@ -114,17 +115,8 @@ pub(crate) fn in_pool<T: Send>(threads: Option<u16>, work: impl FnOnce() -> T + 
 }
 
 fn print_config(config: &EmbedConfig) -> Result<(), CliError> {
-    let mut text = String::new();
-    // TOML has no way to say that a field has no value.
-    for (field, is_given) in [("max_norm", config.max_norm.is_some()), ("init", config.init.is_some())] {
-        if !is_given {
-            text += &format!("# {field} = 1.0\n");
-        }
-    }
-    text += &toml::to_string(config).map_err(io::Error::other)?;
-    let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
+    let unset = [("max_norm = 1.0", config.max_norm.is_none()), ("init = 1.0", config.init.is_none())];
+    print_settings(config, &unset)
 }
 
 /// The checkpoint to go on from: in --out, or the only one that is kept with the graph.

@@ -108,7 +108,7 @@ fn milliseconds(warm_up: usize, repeats: usize, mut work: impl FnMut()) -> serde
 }
 
 /// The ids of some contrasts, task by task: heads, tails and negatives.
-fn ids<'t>(contrasts: impl Iterator<Item = &'t Contrasts> + Clone) -> [Vec<u32>; 3] {
+fn ids<'t>(contrasts: &(impl Iterator<Item = &'t Contrasts> + Clone)) -> [Vec<u32>; 3] {
     let pairs = || contrasts.clone().flat_map(Contrasts::pairs);
     [
         pairs().map(|pair| pair.head.0).collect(),
@@ -149,8 +149,8 @@ impl Dump<'_> {
         let dim = before.rows.dim();
         let layout = Layout::new(config, dim);
         let [relations, entities, counts] = neighbours(graph, config.neighbours);
-        let support = ids(batch.iter().map(|task| &task.support));
-        let query = ids(batch.iter().map(|task| &task.query));
+        let support = ids(&batch.iter().map(|task| &task.support));
+        let query = ids(&batch.iter().map(|task| &task.query));
         let rows: Vec<f32> = graph.entities().flat_map(|entity| before.rows.base(entity)).copied().collect();
         let learned: Vec<u32> = after.rows.learned().iter().map(|entity| entity.0).collect();
         let tensor = |name: &str, shape: &[usize], values| Tensor {

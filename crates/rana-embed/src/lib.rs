@@ -18,6 +18,7 @@ mod model;
 mod negatives;
 mod optimiser;
 mod parameters;
+pub mod prefetch;
 mod preset;
 mod pretraining;
 mod recommended;

@@ -4,10 +4,11 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::Buffers;
-use super::rows::{AHEAD, Frozen, FrozenTables, fetch};
+use super::rows::{AHEAD, Frozen, FrozenTables};
 use super::shard::{Plan, RowGradients, Shard, Slice};
 use super::table::Table;
 use crate::optimiser::Update;
+use crate::prefetch::fetch;
 
 /// Parts of a table per thread, so that a part with popular rows holds nobody up.
 const PARTS_PER_THREAD: usize = 4;

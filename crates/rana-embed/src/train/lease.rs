@@ -4,8 +4,9 @@
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::rows::{Rows, fetch_at};
+use super::rows::Rows;
 use super::table::Table;
+use crate::prefetch::fetch_at;
 
 /// A table whose rows are dealt out to buckets, which can be lent one by one.
 pub(crate) struct Leases<'t> {

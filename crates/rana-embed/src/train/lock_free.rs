@@ -6,11 +6,12 @@ use rayon::prelude::*;
 use super::Buffers;
 use super::buckets::{Dealing, Job};
 use super::lease::{Lease, Leases};
-use super::rows::{Rows, Tables, fetch};
+use super::rows::{Rows, Tables};
 use super::shard::{Among, Plan, RowGradients, Shard};
 use super::slices;
 use super::table::Table;
 use crate::optimiser::Update;
+use crate::prefetch::fetch;
 use crate::side::Side;
 
 /// What a round did.

@@ -1,7 +1,7 @@
 //! [`Rows`]: a table as the computation of gradients sees it.
-#![allow(unsafe_code, reason = "prefetches")]
 
 use super::shard::Shard;
+use crate::prefetch::fetch;
 
 /// A table that rows can be copied from.
 pub(crate) trait Rows: Sync {
@@ -41,38 +41,6 @@ pub(crate) trait Tables {
 
 /// Rows to bring into the cache ahead of use: their misses overlap, where one by one they would add up.
 pub(crate) const AHEAD: usize = 8;
-
-/// Starts to bring a row into the cache.
-#[inline(always)]
-pub(crate) fn fetch(row: &[f32]) {
-    fetch_at(row.as_ptr(), row.len());
-}
-
-/// Starts to bring so many numbers into the cache, if they are there: any address will do.
-#[inline(always)]
-pub(crate) fn fetch_at(start: *const f32, width: usize) {
-    let before = start.addr() % LINE;
-    let first = start.wrapping_byte_sub(before);
-    for line in (0..before + width * size_of::<f32>()).step_by(LINE) {
-        fetch_line(first.wrapping_byte_add(line));
-    }
-}
-
-/// Bytes per line of the cache.
-const LINE: usize = 64;
-
-#[inline(always)]
-fn fetch_line(at: *const f32) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch reads nothing and faults nowhere; SSE is part of every x86-64.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(at.cast());
-    }
-    // Elsewhere the processor is left to itself.
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = at;
-}
 
 /// A table that nobody writes.
 #[derive(Clone, Copy)]

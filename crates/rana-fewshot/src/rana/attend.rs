@@ -8,7 +8,7 @@ use rana_graph::Edge;
 
 use super::config::{Attn, Padding};
 use super::inputs::Inputs;
-use super::real::{Real, add_scaled, dot};
+use super::real::{FEW, LANES, Real, add_scaled, dot, tanh_of_sum};
 
 /// What attention to the neighbours of one entity is computed from.
 pub(super) struct Attend<'a, T> {
@@ -38,11 +38,7 @@ impl<'a, T: Real> Logits<'a, T> {
         let size = hidden.len();
         let relation = &self.relations[edge.relation.index() * size..][..size];
         match self.entities {
-            None => {
-                for ((hidden, &pair), &relation) in hidden.iter_mut().zip(self.pair).zip(relation) {
-                    *hidden = (pair + relation).tanh();
-                }
-            }
+            None => tanh_of_sum(hidden, self.pair, relation),
             Some(entities) => {
                 let entity = &entities[at * size..][..size];
                 let parts = self.pair.iter().zip(relation).zip(entity);
@@ -245,13 +241,37 @@ fn add_hidden<T: Real>(
     pair: &mut [T],
     projected: Option<&mut [T]>,
 ) {
-    for ((hidden, &out), gradient) in hidden.iter_mut().zip(out).zip(out_gradient) {
-        let value = *hidden;
-        *gradient += slope * value;
-        *hidden = slope * out * (T::ONE - value * value);
-    }
-    add_scaled(pair, T::ONE, hidden);
+    let rows = (out, &mut *hidden, out_gradient, pair);
+    let rows = add_hidden_blocks::<T, LANES>(slope, rows);
+    let rows = add_hidden_blocks::<T, FEW>(slope, rows);
+    add_hidden_blocks::<T, 1>(slope, rows);
     if let Some(projected) = projected {
         add_scaled(projected, T::ONE, hidden);
     }
+}
+
+/// W2, the hidden layer, and the gradients of W2 and of the pair.
+type HiddenRows<'r, T> = (&'r [T], &'r mut [T], &'r mut [T], &'r mut [T]);
+
+/// The same in blocks of a size but for the relation; what is left of the rows.
+#[inline(always)]
+fn add_hidden_blocks<'r, T: Real, const SIZE: usize>(
+    slope: T,
+    (out, hidden, out_gradient, pair): HiddenRows<'r, T>,
+) -> HiddenRows<'r, T> {
+    let (out, out_rest) = out.as_chunks::<SIZE>();
+    let (hidden, hidden_rest) = hidden.as_chunks_mut::<SIZE>();
+    let (out_gradient, out_gradient_rest) = out_gradient.as_chunks_mut::<SIZE>();
+    let (pair, pair_rest) = pair.as_chunks_mut::<SIZE>();
+    for (((out, hidden), out_gradient), pair) in out.iter().zip(hidden).zip(out_gradient).zip(pair) {
+        // Read as a whole and written as a whole, or the compiler fears that the rows overlap.
+        let (out, mut values, mut out_sum, mut pair_sum) = (*out, *hidden, *out_gradient, *pair);
+        for at in 0..SIZE {
+            out_sum[at] += slope * values[at];
+            values[at] = slope * out[at] * (T::ONE - values[at] * values[at]);
+            pair_sum[at] += values[at];
+        }
+        (*hidden, *out_gradient, *pair) = (values, out_sum, pair_sum);
+    }
+    (out_rest, hidden_rest, out_gradient_rest, pair_rest)
 }

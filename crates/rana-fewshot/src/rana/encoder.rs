@@ -4,8 +4,9 @@
 //! pair and once per relation instead of once per neighbour, and a pair is encoded once per step
 //! however many tasks it occurs in.
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 use rana_embed::matmul::{Matrix, add_product};
+use rana_embed::prefetch::fetch;
 use rana_graph::{Edge, EntityId, Pair};
 use rand::RngExt;
 
@@ -213,6 +214,18 @@ impl<T: Real> Chunk<T> {
         inputs.neighbours.of(end.of(self.pairs[at]))
     }
 
+    /// Starts to bring into the cache what attention at the next pair needs.
+    fn fetch_next(&self, inputs: Inputs<'_, T>, at: usize, end: End) {
+        if at + 2 < self.pairs.len() {
+            fetch(self.edges(inputs, at + 2, end));
+        }
+        if at + 1 < self.pairs.len() {
+            for edge in self.edges(inputs, at + 1, end) {
+                fetch(inputs.rows.frozen(edge.entity));
+            }
+        }
+    }
+
     fn encode_end(&self, inputs: Inputs<'_, T>, projection: &Projection<T>, end: End) -> EndState<T> {
         let (dim, rows, config) = (inputs.dim(), self.pairs.len(), inputs.config);
         let hidden = inputs.layout.hidden;
@@ -238,6 +251,7 @@ impl<T: Real> Chunk<T> {
         }
         let mut scratch = vec![T::ZERO; hidden];
         for at in 0..rows {
+            self.fetch_next(inputs, at, end);
             let edges = self.edges(inputs, at, end);
             let entities = project_entities(inputs, blocks, edges);
             let attended = Attended {
@@ -363,6 +377,7 @@ impl<T: Real> Chunk<T> {
         let [relation_sum, entity_sum] = sums;
         let mut pair = vec![T::ZERO; if blocks.attention.is_some() { rows * hidden } else { 0 }];
         for at in 0..rows {
+            self.fetch_next(inputs, at, end);
             let of_relation = (!relation_sum.is_empty()).then(|| row(&relation_sum, at, dim));
             let sums = (of_relation, row(&entity_sum, at, dim));
             self.backward_attention(inputs, projection, end, at, sums, &mut pair, to);
@@ -555,26 +570,51 @@ fn masked<'a, T: Real>(values: &'a [T], mask: &[T]) -> std::borrow::Cow<'a, [T]>
 const LEAK: f64 = 0.01;
 
 fn activate<T: Real>(activation: Activation, values: &mut [T]) {
-    let leak = T::of(LEAK);
-    for value in values {
-        *value = match activation {
-            Activation::Sigmoid => value.softplus_and_sigmoid().1,
-            Activation::Tanh => value.tanh(),
-            Activation::LeakyRelu if *value < T::ZERO => leak * *value,
-            Activation::LeakyRelu | Activation::None => *value,
-        };
+    Arch::new().dispatch(Activate { activation, values });
+}
+
+struct Activate<'v, T> {
+    activation: Activation,
+    values: &'v mut [T],
+}
+
+impl<T: Real> WithSimd for Activate<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let leak = T::of(LEAK);
+        match self.activation {
+            Activation::Sigmoid => {
+                for value in self.values {
+                    *value = value.softplus_and_sigmoid().1;
+                }
+            }
+            Activation::Tanh => {
+                for value in self.values {
+                    *value = value.tanh();
+                }
+            }
+            Activation::LeakyRelu => {
+                for value in self.values {
+                    *value *= if *value < T::ZERO { leak } else { T::ONE };
+                }
+            }
+            Activation::None => {}
+        }
     }
 }
 
 /// Multiplies gradients by the slope of an activation, which its value tells.
 fn multiply_by_slope<T: Real>(activation: Activation, values: &[T], gradients: &mut [T]) {
     let leak = T::of(LEAK);
-    for (&value, gradient) in values.iter().zip(gradients) {
-        match activation {
-            Activation::Sigmoid => *gradient *= value * (T::ONE - value),
-            Activation::Tanh => *gradient *= T::ONE - value * value,
-            Activation::LeakyRelu if value < T::ZERO => *gradient *= leak,
-            Activation::LeakyRelu | Activation::None => {}
+    let each = values.iter().zip(gradients);
+    match activation {
+        Activation::Sigmoid => each.for_each(|(&value, gradient)| *gradient *= value * (T::ONE - value)),
+        Activation::Tanh => each.for_each(|(&value, gradient)| *gradient *= T::ONE - value * value),
+        Activation::LeakyRelu => {
+            each.for_each(|(&value, gradient)| *gradient *= if value < T::ZERO { leak } else { T::ONE });
         }
+        Activation::None => {}
     }
 }

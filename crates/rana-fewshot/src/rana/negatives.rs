@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::OnceLock;
 
+use rana_embed::prefetch::fetch;
 use rana_graph::{EntityId, Pair, Task};
 use rand::seq::index;
 use rand::{Rng, RngExt};
@@ -13,6 +14,9 @@ use super::real::dot;
 
 /// Draws per negative before all candidates are looked at instead.
 const TRIES: usize = 64;
+
+/// Rows to bring into the cache ahead of use.
+const AHEAD: usize = 8;
 
 /// What may be drawn for a pair.
 pub(crate) struct Choice<'a> {
@@ -70,8 +74,13 @@ impl NegativeSampler<'_> {
                 if kept == 0 || kept >= candidates.len() {
                     return f32::NEG_INFINITY;
                 }
-                let mut similar: Vec<f32> =
-                    candidates.iter().map(|&candidate| self.similarity(tail, candidate)).collect();
+                let similarity = |(at, &candidate): (usize, &EntityId)| {
+                    if let Some(&next) = candidates.get(at + AHEAD) {
+                        fetch(self.rows.frozen(next));
+                    }
+                    self.similarity(tail, candidate)
+                };
+                let mut similar: Vec<f32> = candidates.iter().enumerate().map(similarity).collect();
                 *similar.select_nth_unstable_by(kept - 1, |a, b| b.total_cmp(a)).1
             }
         }
@@ -81,12 +90,23 @@ impl NegativeSampler<'_> {
     ///
     /// Rejection is cheap as long as a fair share survives. Where too few do, all candidates are looked
     /// at: the rule for few survivors applies, then all valid candidates, then all entities.
-    pub(crate) fn draw(&self, choice: &Choice<'_>, rng: &mut impl Rng, pruned: &mut Pruned) -> Vec<EntityId> {
+    pub(crate) fn draw<R: Rng + Clone>(
+        &self,
+        choice: &Choice<'_>,
+        rng: &mut R,
+        pruned: &mut Pruned,
+    ) -> Vec<EntityId> {
         let wanted = self.config.negatives;
         let mut drawn: Vec<EntityId> = Vec::with_capacity(wanted);
         if choice.candidates.len() > wanted {
+            let candidate = |rng: &mut R| choice.candidates[rng.random_range(0..choice.candidates.len())];
+            if choice.cutoff > f32::NEG_INFINITY {
+                // What will be drawn, if about half survives.
+                let mut ahead = rng.clone();
+                (0..2 * wanted).for_each(|_| fetch(self.rows.frozen(candidate(&mut ahead))));
+            }
             for _ in 0..TRIES * wanted {
-                let candidate = choice.candidates[rng.random_range(0..choice.candidates.len())];
+                let candidate = candidate(rng);
                 if !choice.is_valid(candidate) || drawn.contains(&candidate) {
                     continue;
                 }

@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
+use rana_embed::prefetch::fetch;
 use rana_graph::{EntityId, Pair};
 
 use super::batch::Contrasts;
@@ -227,9 +228,12 @@ impl<'a, T: Real> Objective<'a, T> {
             NegWeight::Attention => {
                 let scale = self.beta_scale();
                 let (head, tail) = self.compared(scored[0]);
+                // Negatives of rows share their head.
+                let own = dot(head, head);
                 for (weight, &negative) in weights.iter_mut().zip(&scored[1..]) {
                     let (other_head, other_tail) = self.compared(negative);
-                    *weight = scale * (dot(head, other_head) + dot(tail, other_tail));
+                    let of_heads = if std::ptr::eq(head, other_head) { own } else { dot(head, other_head) };
+                    *weight = scale * (of_heads + dot(tail, other_tail));
                 }
                 softmax(weights);
             }
@@ -325,6 +329,9 @@ impl<T: Real> WithSimd for ComputeTask<'_, T> {
         let eta = T::of(config.eta.into());
         let mut scratch = Scratch::default();
         let mut gradients = Gradients::new(objective);
+        for scored in task.support.scored.iter().chain(&task.query.scored) {
+            fetch(objective.vector(scored.tail));
+        }
         let mut diagnostics = TaskDiagnostics::default();
 
         let start = objective.support_relation(task);
@@ -415,8 +422,9 @@ impl<'a, T: Real> Gradients<'a, T> {
     #[inline(always)]
     fn add_contrast(&mut self, scored: &[Scored], factor: T, scratch: &Scratch<T>, relation: &mut [T]) {
         self.add_terms(scored, relation, |at, term| {
+            let slope = factor * scratch.slopes[at];
             for (term, &direction) in term.iter_mut().zip(scratch.direction(at)) {
-                *term = factor * scratch.slopes[at] * direction;
+                *term = slope * direction;
             }
         });
         if self.objective.inputs.config.beta_grad {

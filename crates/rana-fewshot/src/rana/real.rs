@@ -97,27 +97,93 @@ impl Real for f64 {
     }
 }
 
-/// Partial sums that are kept side by side, so that the compiler can use vectors.
-const LANES: usize = 16;
+/// Numbers that are worked on side by side, so that the compiler can use vectors.
+pub(crate) const LANES: usize = 16;
+
+/// The same for what is left of a row after that. Without it, the last few numbers of a row of 100 would
+/// cost as much as twenty others.
+pub(crate) const FEW: usize = 4;
 
 /// `Σ aᵢ bᵢ`, always summed in the same order.
 #[inline(always)]
 pub(crate) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     let mut lanes = [T::ZERO; LANES];
-    let (a_blocks, b_blocks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest: T = a_blocks.remainder().iter().zip(b_blocks.remainder()).map(|(&a, &b)| a * b).sum();
-    for (a, b) in a_blocks.zip(b_blocks) {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    for (a, b) in a.iter().zip(b) {
         for lane in 0..LANES {
             lanes[lane] += a[lane] * b[lane];
         }
     }
-    lanes.into_iter().sum::<T>() + rest
+    // Lanes of their own: with some of the others, all would be taken apart.
+    let mut few = [T::ZERO; FEW];
+    let ((a, a_rest), (b, b_rest)) = (a_rest.as_chunks::<FEW>(), b_rest.as_chunks::<FEW>());
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..FEW {
+            few[lane] += a[lane] * b[lane];
+        }
+    }
+    let rest: T = a_rest.iter().zip(b_rest).map(|(&a, &b)| a * b).sum();
+    // By halves: a chain of additions would take longer than all products.
+    let mut eight: [T; 8] = [T::ZERO; 8];
+    for lane in 0..8 {
+        eight[lane] = lanes[lane] + lanes[lane + 8];
+    }
+    for lane in 0..FEW {
+        few[lane] += eight[lane] + eight[lane + 4];
+    }
+    (few[0] + few[2]) + (few[1] + few[3]) + rest
 }
 
 /// `to += factor · from`.
 #[inline(always)]
 pub(crate) fn add_scaled<T: Real>(to: &mut [T], factor: T, from: &[T]) {
-    for (to, &from) in to.iter_mut().zip(from) {
-        *to += factor * from;
+    let (to, from) = add_scaled_blocks::<T, LANES>(to, factor, from);
+    let (to, from) = add_scaled_blocks::<T, FEW>(to, factor, from);
+    add_scaled_blocks::<T, 1>(to, factor, from);
+}
+
+/// The same in blocks of a size; what is left of the rows.
+#[inline(always)]
+fn add_scaled_blocks<'t, 'f, T: Real, const SIZE: usize>(
+    to: &'t mut [T],
+    factor: T,
+    from: &'f [T],
+) -> (&'t mut [T], &'f [T]) {
+    let ((to, to_rest), (from, from_rest)) = (to.as_chunks_mut::<SIZE>(), from.as_chunks::<SIZE>());
+    for (to, from) in to.iter_mut().zip(from) {
+        // Read as a whole and written as a whole, or the compiler fears that the rows overlap.
+        let (mut sum, from) = (*to, *from);
+        for lane in 0..SIZE {
+            sum[lane] += factor * from[lane];
+        }
+        *to = sum;
     }
+    (to_rest, from_rest)
+}
+
+/// `to = tanh(a + b)`.
+#[inline(always)]
+pub(crate) fn tanh_of_sum<T: Real>(to: &mut [T], a: &[T], b: &[T]) {
+    let rows = tanh_of_sum_blocks::<T, LANES>(to, a, b);
+    let rows = tanh_of_sum_blocks::<T, FEW>(rows.0, rows.1, rows.2);
+    tanh_of_sum_blocks::<T, 1>(rows.0, rows.1, rows.2);
+}
+
+/// The same in blocks of a size; what is left of the rows.
+#[inline(always)]
+fn tanh_of_sum_blocks<'t, 'f, T: Real, const SIZE: usize>(
+    to: &'t mut [T],
+    a: &'f [T],
+    b: &'f [T],
+) -> (&'t mut [T], &'f [T], &'f [T]) {
+    let (to, to_rest) = to.as_chunks_mut::<SIZE>();
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<SIZE>(), b.as_chunks::<SIZE>());
+    for ((to, a), b) in to.iter_mut().zip(a).zip(b) {
+        let (mut sum, b) = (*a, *b);
+        for lane in 0..SIZE {
+            sum[lane] = (sum[lane] + b[lane]).tanh();
+        }
+        *to = sum;
+    }
+    (to_rest, a_rest, b_rest)
 }

@@ -8,7 +8,7 @@ use rana_graph::Edge;
 
 use super::config::{Attn, Padding};
 use super::inputs::Inputs;
-use super::real::{FEW, LANES, Real, add_scaled, dot, tanh_of_sum};
+use super::real::{FEW, LANES, Real, add_product, add_scaled_by, dot_by, tanh_of_sum};
 
 /// What attention to the neighbours of one entity is computed from.
 pub(super) struct Attend<'a, T> {
@@ -16,6 +16,8 @@ pub(super) struct Attend<'a, T> {
     pub(super) edges: &'a [Edge],
     /// Set if attention is learned.
     pub(super) logits: Option<Logits<'a, T>>,
+    /// W3 of every relation, if relations are summed.
+    pub(super) aggregate: Option<&'a [T]>,
 }
 
 /// What the logits of eq. 2 are computed from.
@@ -34,11 +36,11 @@ pub(super) struct Logits<'a, T> {
 impl<'a, T: Real> Logits<'a, T> {
     /// `tanh(W1 [r; ρ; c])` at a neighbour.
     #[inline(always)]
-    fn hidden(&self, at: usize, edge: Edge, hidden: &mut [T]) {
+    fn hidden<S: Simd>(&self, at: usize, edge: Edge, hidden: &mut [T]) {
         let size = hidden.len();
         let relation = &self.relations[edge.relation.index() * size..][..size];
         match self.entities {
-            None => tanh_of_sum(hidden, self.pair, relation),
+            None => tanh_of_sum::<S, T>(hidden, self.pair, relation),
             Some(entities) => {
                 let entity = &entities[at * size..][..size];
                 let parts = self.pair.iter().zip(relation).zip(entity);
@@ -67,10 +69,12 @@ impl<'a, T: Real> Attend<'a, T> {
         }
     }
 
-    /// The rows of a neighbour: of the relation to it and of itself.
+    /// What is summed of a neighbour: W3 of the relation to it, if that is, and its own row.
     #[inline(always)]
-    fn rows(&self, edge: Edge) -> (&'a [T], &'a [T]) {
-        (self.inputs.relation(edge.relation.index()), self.inputs.rows.frozen(edge.entity))
+    fn rows(&self, edge: Edge) -> (Option<&'a [T]>, &'a [T]) {
+        let dim = self.inputs.dim();
+        let relation = self.aggregate.map(|of| &of[edge.relation.index() * dim..][..dim]);
+        (relation, self.inputs.rows.frozen(edge.entity))
     }
 }
 
@@ -80,8 +84,8 @@ pub(super) struct Attended<'o, T> {
     pub(super) alpha: &'o mut [T],
     /// The weight of all places without a neighbour together.
     pub(super) padding: &'o mut T,
-    /// `Σ α ρ`, if it is wanted.
-    pub(super) relation_sum: Option<&'o mut [T]>,
+    /// `Σ α W3 ρ`, if it is wanted.
+    pub(super) relation_sum: &'o mut [T],
     /// `Σ α c`.
     pub(super) entity_sum: &'o mut [T],
     /// As wide as the hidden layer.
@@ -105,13 +109,13 @@ impl<T: Real> WithSimd for Forward<'_, '_, T> {
         match (&of.logits, of.inputs.config.attn) {
             (Some(logits), _) => {
                 for (at, &edge) in of.edges.iter().enumerate() {
-                    logits.hidden(at, edge, to.scratch);
-                    to.alpha[at] = dot(logits.out, to.scratch);
+                    logits.hidden::<S>(at, edge, to.scratch);
+                    to.alpha[at] = dot_by::<S, T>(logits.out, to.scratch);
                 }
                 let mut padding = None;
                 if padded > 0 {
                     logits.hidden_at_padding(to.scratch);
-                    padding = Some((dot(logits.out, to.scratch), T::of(padded as f64)));
+                    padding = Some((dot_by::<S, T>(logits.out, to.scratch), T::of(padded as f64)));
                 }
                 *to.padding = softmax(&mut to.alpha[..of.edges.len()], padding);
             }
@@ -123,16 +127,13 @@ impl<T: Real> WithSimd for Forward<'_, '_, T> {
             }
         }
         to.entity_sum.fill(T::ZERO);
-        let mut relation_sum = to.relation_sum;
-        if let Some(sum) = relation_sum.as_deref_mut() {
-            sum.fill(T::ZERO);
-        }
+        to.relation_sum.fill(T::ZERO);
         for (&edge, &alpha) in of.edges.iter().zip(&*to.alpha) {
             let (relation, entity) = of.rows(edge);
-            if let Some(sum) = relation_sum.as_deref_mut() {
-                add_scaled(sum, alpha, relation);
+            if let Some(relation) = relation {
+                add_scaled_by::<S, T>(to.relation_sum, alpha, relation);
             }
-            add_scaled(to.entity_sum, alpha, entity);
+            add_scaled_by::<S, T>(to.entity_sum, alpha, entity);
         }
     }
 }
@@ -167,8 +168,8 @@ pub(super) struct AttendGradients<'o, T> {
     pub(super) out: &'o mut [T],
     /// Of the hidden layer before its activation, at every neighbour, if attention looks at them.
     pub(super) hidden: Option<&'o mut [T]>,
-    /// Of relation rows, if they learn.
-    pub(super) relations: Option<&'o mut [T]>,
+    /// Of W3 of every relation; of no use unless relations are summed.
+    pub(super) aggregate: &'o mut [T],
     /// Of the neighbours' rows, one after the other, if they learn.
     pub(super) entities: Option<&'o mut [T]>,
     /// As wide as the hidden layer.
@@ -182,8 +183,8 @@ pub(super) struct Backward<'a, 'o, T> {
     pub(super) of: Attend<'a, T>,
     pub(super) alpha: &'a [T],
     pub(super) padding: T,
-    /// The gradient of `Σ α ρ`, if it was wanted.
-    pub(super) relation_sum: Option<&'a [T]>,
+    /// The gradient of `Σ α W3 ρ`.
+    pub(super) relation_sum: &'a [T],
     /// The gradient of `Σ α c`.
     pub(super) entity_sum: &'a [T],
     pub(super) to: AttendGradients<'o, T>,
@@ -197,11 +198,15 @@ impl<T: Real> WithSimd for Backward<'_, '_, T> {
         let Self { of, alpha, padding, relation_sum, entity_sum, mut to } = self;
         let dim = of.inputs.dim();
         for (at, (&edge, &alpha)) in of.edges.iter().zip(alpha).enumerate() {
-            if let (Some(to), Some(from)) = (to.relations.as_deref_mut(), relation_sum) {
-                add_scaled(&mut to[edge.relation.index() * dim..][..dim], alpha, from);
+            if of.aggregate.is_some() {
+                add_scaled_by::<S, T>(
+                    &mut to.aggregate[edge.relation.index() * dim..][..dim],
+                    alpha,
+                    relation_sum,
+                );
             }
             if let Some(to) = to.entities.as_deref_mut() {
-                add_scaled(&mut to[at * dim..][..dim], alpha, entity_sum);
+                add_scaled_by::<S, T>(&mut to[at * dim..][..dim], alpha, entity_sum);
             }
         }
         let Some(logits) = &of.logits else { return };
@@ -209,23 +214,23 @@ impl<T: Real> WithSimd for Backward<'_, '_, T> {
         let mut mean = T::ZERO;
         for (at, (&edge, &alpha)) in of.edges.iter().zip(alpha).enumerate() {
             let (relation, entity) = of.rows(edge);
-            let of_relation = relation_sum.map_or(T::ZERO, |sum| dot(sum, relation));
-            to.slopes[at] = of_relation + dot(entity_sum, entity);
+            let of_relation = relation.map_or(T::ZERO, |relation| dot_by::<S, T>(relation_sum, relation));
+            to.slopes[at] = of_relation + dot_by::<S, T>(entity_sum, entity);
             mean += alpha * to.slopes[at];
         }
         let size = to.scratch.len();
         for (at, (&edge, &alpha)) in of.edges.iter().zip(alpha).enumerate() {
             let slope = alpha * (to.slopes[at] - mean);
-            logits.hidden(at, edge, to.scratch);
+            logits.hidden::<S>(at, edge, to.scratch);
             let projected = &mut to.projected[edge.relation.index() * size..][..size];
-            add_hidden(slope, logits.out, to.scratch, to.out, to.pair, Some(projected));
+            add_hidden::<S, T>(slope, logits.out, to.scratch, to.out, to.pair, Some(projected));
             if let Some(hidden) = to.hidden.as_deref_mut() {
                 hidden[at * size..][..size].copy_from_slice(to.scratch);
             }
         }
         if of.padded() > 0 {
             logits.hidden_at_padding(to.scratch);
-            add_hidden(-padding * mean, logits.out, to.scratch, to.out, to.pair, None);
+            add_hidden::<S, T>(-padding * mean, logits.out, to.scratch, to.out, to.pair, None);
         }
     }
 }
@@ -233,7 +238,7 @@ impl<T: Real> WithSimd for Backward<'_, '_, T> {
 /// Back from a logit through W2 and the hyperbolic tangent: leaves the gradient before the latter in
 /// `hidden`, and adds it to that of the pair and of the relation.
 #[inline(always)]
-fn add_hidden<T: Real>(
+fn add_hidden<S: Simd, T: Real>(
     slope: T,
     out: &[T],
     hidden: &mut [T],
@@ -242,11 +247,11 @@ fn add_hidden<T: Real>(
     projected: Option<&mut [T]>,
 ) {
     let rows = (out, &mut *hidden, out_gradient, pair);
-    let rows = add_hidden_blocks::<T, LANES>(slope, rows);
-    let rows = add_hidden_blocks::<T, FEW>(slope, rows);
-    add_hidden_blocks::<T, 1>(slope, rows);
+    let rows = add_hidden_blocks::<S, T, LANES>(slope, rows);
+    let rows = add_hidden_blocks::<S, T, FEW>(slope, rows);
+    add_hidden_blocks::<S, T, 1>(slope, rows);
     if let Some(projected) = projected {
-        add_scaled(projected, T::ONE, hidden);
+        add_scaled_by::<S, T>(projected, T::ONE, hidden);
     }
 }
 
@@ -255,7 +260,7 @@ type HiddenRows<'r, T> = (&'r [T], &'r mut [T], &'r mut [T], &'r mut [T]);
 
 /// The same in blocks of a size but for the relation; what is left of the rows.
 #[inline(always)]
-fn add_hidden_blocks<'r, T: Real, const SIZE: usize>(
+fn add_hidden_blocks<'r, S: Simd, T: Real, const SIZE: usize>(
     slope: T,
     (out, hidden, out_gradient, pair): HiddenRows<'r, T>,
 ) -> HiddenRows<'r, T> {
@@ -267,8 +272,8 @@ fn add_hidden_blocks<'r, T: Real, const SIZE: usize>(
         // Read as a whole and written as a whole, or the compiler fears that the rows overlap.
         let (out, mut values, mut out_sum, mut pair_sum) = (*out, *hidden, *out_gradient, *pair);
         for at in 0..SIZE {
-            out_sum[at] += slope * values[at];
-            values[at] = slope * out[at] * (T::ONE - values[at] * values[at]);
+            out_sum[at] = add_product::<S, T>(slope, values[at], out_sum[at]);
+            values[at] = slope * out[at] * add_product::<S, T>(-values[at], values[at], T::ONE);
             pair_sum[at] += values[at];
         }
         (*hidden, *out_gradient, *pair) = (values, out_sum, pair_sum);

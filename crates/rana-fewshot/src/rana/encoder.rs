@@ -1,8 +1,8 @@
 //! The relation-aware entity encoder (eqs. 1 to 6), forwards and backwards, many pairs at a time.
 //!
-//! What is exact algebra is used: `W3` stands outside of the neighbours' sum, `W1` is applied once per
-//! pair and once per relation instead of once per neighbour, and a pair is encoded once per step
-//! however many tasks it occurs in.
+//! What is exact algebra is used: of `W1` and `W3`, what meets a relation is applied once per relation, what
+//! meets the pair once per pair, and what meets neighbours once per sum of them, nothing once per neighbour;
+//! and a pair is encoded once per step however many tasks it occurs in.
 
 use pulp::{Arch, Simd, WithSimd};
 use rana_embed::matmul::{Matrix, add_product};
@@ -15,7 +15,7 @@ use super::config::{Activation, Attn, Padding};
 use super::inputs::Inputs;
 use super::real::{Real, add_scaled};
 use super::row_gradients::RowGradients;
-use super::weights::EndBlocks;
+use super::weights::{Block, EndBlocks};
 use crate::seed::{Purpose, rng};
 
 /// Pairs that are encoded together: enough for matrix products to pay, few enough for a cache.
@@ -39,25 +39,38 @@ impl End {
     }
 }
 
-/// `Wb ρ` of every relation, for each end that has weights of its own.
-pub(crate) struct Projection<T>(Vec<Vec<T>>);
+/// What weights make of every relation, for each end that has weights of its own.
+pub(crate) struct Projection<T>(Vec<Projected<T>>);
+
+/// What weights make of every relation, or the gradients of that; empty where there are no such weights.
+struct Projected<T> {
+    /// W1 of it, in attention.
+    attention: Vec<T>,
+    /// W3 of it, in the sum over neighbours.
+    aggregate: Vec<T>,
+}
+
+impl<T: Real> Projected<T> {
+    fn zeros(&self) -> Self {
+        let zeros = |of: &[T]| vec![T::ZERO; of.len()];
+        Self { attention: zeros(&self.attention), aggregate: zeros(&self.aggregate) }
+    }
+}
 
 impl<T: Real> Projection<T> {
     pub(crate) fn new(inputs: Inputs<'_, T>) -> Self {
-        let (dim, hidden) = (inputs.dim(), inputs.layout.hidden);
+        let dim = inputs.dim();
         let relations = inputs.relations.len() / dim;
-        let of_end = |blocks: &EndBlocks| match &blocks.attention {
-            None => Vec::new(),
-            Some(attention) => {
-                let mut projected = vec![T::ZERO; relations * hidden];
-                let weights = Matrix::new(attention.relation.of(inputs.weights), hidden, dim);
-                add_product(
-                    &mut projected,
-                    Matrix::new(inputs.relations, relations, dim),
-                    weights.transposed(),
-                );
-                projected
-            }
+        let projected = |block: Option<&Block>| {
+            let Some(block) = block else { return Vec::new() };
+            let mut projected = vec![T::ZERO; relations * block.rows];
+            let weights = Matrix::new(block.of(inputs.weights), block.rows, dim);
+            add_product(&mut projected, Matrix::new(inputs.relations, relations, dim), weights.transposed());
+            projected
+        };
+        let of_end = |blocks: &EndBlocks| {
+            let [attention, aggregate] = blocks.of_relations().map(projected);
+            Projected { attention, aggregate }
         };
         Self(inputs.layout.ends.iter().map(of_end).collect())
     }
@@ -67,7 +80,7 @@ impl<T: Real> Projection<T> {
 pub(super) struct EncoderGradients<T> {
     pub(super) weights: Vec<T>,
     /// Of the [`Projection`].
-    pub(super) projected: Vec<Vec<T>>,
+    projected: Vec<Projected<T>>,
     /// Of relation rows; empty unless they learn.
     pub(super) relations: Vec<T>,
     /// Of entity rows, if the encoder's learn.
@@ -81,7 +94,7 @@ impl<T: Real> EncoderGradients<T> {
         let relations = if inputs.config.train_relations { inputs.relations.len() } else { 0 };
         Self {
             weights: vec![T::ZERO; inputs.layout.len()],
-            projected: projection.0.iter().map(|projected| vec![T::ZERO; projected.len()]).collect(),
+            projected: projection.0.iter().map(Projected::zeros).collect(),
             relations: vec![T::ZERO; relations],
             entities: entities.then(|| RowGradients::new(inputs.dim())),
             scratch: vec![T::ZERO; inputs.layout.hidden],
@@ -93,7 +106,8 @@ impl<T: Real> EncoderGradients<T> {
     pub(super) fn add(&mut self, other: &Self) {
         add_scaled(&mut self.weights, T::ONE, &other.weights);
         for (to, from) in self.projected.iter_mut().zip(&other.projected) {
-            add_scaled(to, T::ONE, from);
+            add_scaled(&mut to.attention, T::ONE, &from.attention);
+            add_scaled(&mut to.aggregate, T::ONE, &from.aggregate);
         }
         add_scaled(&mut self.relations, T::ONE, &other.relations);
         if let (Some(to), Some(from)) = (&mut self.entities, &other.entities) {
@@ -101,18 +115,21 @@ impl<T: Real> EncoderGradients<T> {
         }
     }
 
-    /// Turns the gradient of the projection into those of `Wb` and of relation rows.
+    /// Turns the gradient of the projection into those of its weights and of relation rows.
     pub(super) fn finish(&mut self, inputs: Inputs<'_, T>) {
-        let (dim, hidden) = (inputs.dim(), inputs.layout.hidden);
+        let dim = inputs.dim();
         let relations = inputs.relations.len() / dim;
         for (blocks, projected) in inputs.layout.ends.iter().zip(&self.projected) {
-            let Some(attention) = &blocks.attention else { continue };
-            let projected = Matrix::new(projected, relations, hidden);
-            let rows = Matrix::new(inputs.relations, relations, dim);
-            add_product(attention.relation.of_mut(&mut self.weights), projected.transposed(), rows);
-            if !self.relations.is_empty() {
-                let weights = Matrix::new(attention.relation.of(inputs.weights), hidden, dim);
-                add_product(&mut self.relations, projected, weights);
+            let gradients = [&projected.attention, &projected.aggregate];
+            for (block, gradient) in blocks.of_relations().into_iter().zip(gradients) {
+                let Some(block) = block else { continue };
+                let gradient = Matrix::new(gradient, relations, block.rows);
+                let rows = Matrix::new(inputs.relations, relations, dim);
+                add_product(block.of_mut(&mut self.weights), gradient.transposed(), rows);
+                if !self.relations.is_empty() {
+                    let weights = Matrix::new(block.of(inputs.weights), block.rows, dim);
+                    add_product(&mut self.relations, gradient, weights);
+                }
             }
         }
     }
@@ -124,31 +141,30 @@ pub(super) struct Chunk<T> {
     pairs: Vec<Pair>,
     /// eq. 1.
     r: Vec<T>,
+    /// `Wa r + b1`, for each end that has weights of its own.
+    attention: Vec<Vec<T>>,
     ends: [EndState<T>; 2],
     /// eq. 6.
     relation: Vec<T>,
     /// What `[h'; t']` is multiplied with, if components are dropped.
     relation_mask: [Vec<T>; 2],
+    /// The most that one of the entities has.
     neighbours: usize,
 }
 
 /// The encoder's state at one end of some pairs, row by row.
 #[derive(Default)]
 struct EndState<T> {
-    /// `Wa r + b1`.
-    pair: Vec<T>,
     /// α, of every neighbour.
     alpha: Vec<T>,
     /// α of all places without a neighbour together.
     padding: Vec<T>,
     /// What the biases of eq. 3 add up to: Σ α.
     mass: Vec<T>,
-    /// `Σ α ρ` and `Σ α c`.
-    relation_sum: Vec<T>,
+    /// `Σ α c`.
     entity_sum: Vec<T>,
-    /// What they are multiplied with, if components are dropped.
-    relation_mask: Vec<T>,
-    entity_mask: Vec<T>,
+    /// What A of eq. 3 is multiplied with, if components are dropped.
+    aggregate_mask: Vec<T>,
     /// `e + A`.
     combined: Vec<T>,
     /// eq. 5.
@@ -186,17 +202,16 @@ impl<T: Real> Chunk<T> {
     /// Encodes pairs with what eq. 1 gives for each.
     pub(super) fn encode(inputs: Inputs<'_, T>, projection: &Projection<T>, pairs: &[Pair], r: &[T]) -> Self {
         let (dim, rows) = (inputs.dim(), pairs.len());
-        let mut chunk = Self {
-            pairs: pairs.to_vec(),
-            r: r.to_vec(),
-            neighbours: inputs.config.neighbours,
-            ..Self::default()
-        };
+        let mut chunk = Self { pairs: pairs.to_vec(), r: r.to_vec(), ..Self::default() };
+        let entities = pairs.iter().flat_map(|pair| [pair.head, pair.tail]);
+        chunk.neighbours = entities.map(|entity| inputs.neighbours.of(entity).len()).max().unwrap_or(0);
+        chunk.attention =
+            inputs.layout.ends.iter().map(|blocks| chunk.attention_of_pairs(inputs, blocks)).collect();
         for end in End::BOTH {
             let state = chunk.encode_end(inputs, projection, end);
             chunk.ends[end as usize] = state;
         }
-        chunk.relation_mask = chunk.masks(inputs, 2, inputs.config.fc_dropout);
+        chunk.relation_mask = [2, 3].map(|place| chunk.mask(inputs, place, inputs.config.fc_dropout));
         let layout = inputs.layout;
         let mut relation =
             broadcast(layout.relation_bias.as_ref().map(|bias| bias.of(inputs.weights)), rows, dim);
@@ -226,30 +241,30 @@ impl<T: Real> Chunk<T> {
         }
     }
 
+    /// `Wa r + b1` of all pairs; empty if attention is not learned.
+    fn attention_of_pairs(&self, inputs: Inputs<'_, T>, blocks: &EndBlocks) -> Vec<T> {
+        let Some(attention) = &blocks.attention else { return Vec::new() };
+        let (dim, rows, hidden) = (inputs.dim(), self.pairs.len(), inputs.layout.hidden);
+        let mut of_pairs =
+            broadcast(attention.bias.as_ref().map(|bias| bias.of(inputs.weights)), rows, hidden);
+        let weights = Matrix::new(attention.pair.of(inputs.weights), hidden, dim);
+        add_product(&mut of_pairs, Matrix::new(&self.r, rows, dim), weights.transposed());
+        of_pairs
+    }
+
     fn encode_end(&self, inputs: Inputs<'_, T>, projection: &Projection<T>, end: End) -> EndState<T> {
         let (dim, rows, config) = (inputs.dim(), self.pairs.len(), inputs.config);
-        let hidden = inputs.layout.hidden;
         let blocks = inputs.end(end);
-        let sums_relations = blocks.aggregate_relation.is_some();
-        let [relation_mask, entity_mask] = self.masks(inputs, end as u64, config.emb_dropout);
         let mut state = EndState {
-            pair: Vec::new(),
             alpha: vec![T::ZERO; rows * self.neighbours],
             padding: vec![T::ZERO; rows],
             mass: vec![T::ZERO; rows],
-            relation_sum: vec![T::ZERO; if sums_relations { rows * dim } else { 0 }],
             entity_sum: vec![T::ZERO; rows * dim],
-            relation_mask,
-            entity_mask,
+            aggregate_mask: self.mask(inputs, end as u64, config.emb_dropout),
             combined: vec![T::ZERO; rows * dim],
             encoded: Vec::new(),
         };
-        if let Some(attention) = &blocks.attention {
-            state.pair = broadcast(attention.bias.as_ref().map(|bias| bias.of(inputs.weights)), rows, hidden);
-            let weights = Matrix::new(attention.pair.of(inputs.weights), hidden, dim);
-            add_product(&mut state.pair, Matrix::new(&self.r, rows, dim), weights.transposed());
-        }
-        let mut scratch = vec![T::ZERO; hidden];
+        let mut scratch = vec![T::ZERO; inputs.layout.hidden];
         for at in 0..rows {
             self.fetch_next(inputs, at, end);
             let edges = self.edges(inputs, at, end);
@@ -257,33 +272,25 @@ impl<T: Real> Chunk<T> {
             let attended = Attended {
                 alpha: &mut state.alpha[at * self.neighbours..(at + 1) * self.neighbours],
                 padding: &mut state.padding[at],
-                relation_sum: sums_relations
-                    .then_some(())
-                    .map(|()| row_mut(&mut state.relation_sum, at, dim)),
+                relation_sum: row_mut(&mut state.combined, at, dim),
                 entity_sum: row_mut(&mut state.entity_sum, at, dim),
                 scratch: &mut scratch,
             };
-            let logits = logits(inputs, projection, blocks, end, &state.pair, at, entities.as_deref());
-            Arch::new().dispatch(Forward { of: Attend { inputs, edges, logits }, to: attended });
+            let of = self.attend(inputs, projection, at, end, entities.as_deref());
+            Arch::new().dispatch(Forward { of, to: attended });
             state.mass[at] = mass(inputs, edges.len());
-            row_mut(&mut state.combined, at, dim).copy_from_slice(inputs.rows.frozen(end.of(self.pairs[at])));
         }
-        apply_mask(&mut state.relation_sum, &state.relation_mask);
-        apply_mask(&mut state.entity_sum, &state.entity_mask);
-        // e + A, where A = W3 Σ α [ρ; c] + b3 Σ α.
-        let parts = [
-            (blocks.aggregate_relation.as_ref(), &state.relation_sum),
-            (Some(&blocks.aggregate_entity), &state.entity_sum),
-        ];
-        for (block, sum) in parts {
-            let Some(block) = block else { continue };
-            let weights = Matrix::new(block.of(inputs.weights), dim, dim);
-            add_product(&mut state.combined, Matrix::new(sum, rows, dim), weights.transposed());
-        }
+        // A = W3 Σ α [ρ; c] + b3 Σ α, of which the relations' part stands there already.
+        let weights = Matrix::new(blocks.aggregate_entity.of(inputs.weights), dim, dim);
+        add_product(&mut state.combined, Matrix::new(&state.entity_sum, rows, dim), weights.transposed());
         if let Some(bias) = &blocks.aggregate_bias {
             for (row, &mass) in state.combined.chunks_exact_mut(dim).zip(&state.mass) {
                 add_scaled(row, mass, bias.of(inputs.weights));
             }
+        }
+        apply_mask(&mut state.combined, &state.aggregate_mask);
+        for (row, &pair) in state.combined.chunks_exact_mut(dim).zip(&self.pairs) {
+            add_scaled(row, T::ONE, inputs.rows.frozen(end.of(pair)));
         }
         state.encoded =
             broadcast(blocks.combine_bias.as_ref().map(|bias| bias.of(inputs.weights)), rows, dim);
@@ -291,6 +298,32 @@ impl<T: Real> Chunk<T> {
         add_product(&mut state.encoded, Matrix::new(&state.combined, rows, dim), weights.transposed());
         activate(config.enc_act, &mut state.encoded);
         state
+    }
+
+    /// What attention at one entity is computed from.
+    fn attend<'a>(
+        &'a self,
+        inputs: Inputs<'a, T>,
+        projection: &'a Projection<T>,
+        at: usize,
+        end: End,
+        entities: Option<&'a [T]>,
+    ) -> Attend<'a, T> {
+        let own = projection.own(end);
+        let Projected { attention, aggregate } = &projection.0[own];
+        let logits = inputs.end(end).attention.as_ref().map(|blocks| Logits {
+            pair: row(&self.attention[own], at, inputs.layout.hidden),
+            relations: attention,
+            entities,
+            out: blocks.out.of(inputs.weights),
+        });
+        let sums_relations = !aggregate.is_empty();
+        Attend {
+            inputs,
+            edges: self.edges(inputs, at, end),
+            logits,
+            aggregate: sums_relations.then_some(aggregate),
+        }
     }
 
     /// Adds to gradients what those at the outputs of this chunk mean.
@@ -308,6 +341,7 @@ impl<T: Real> Chunk<T> {
         if let Some(bias) = &layout.relation_bias {
             add_rows(bias.of_mut(&mut to.weights), &relation);
         }
+        let mut attention: Vec<Vec<T>> = self.attention.iter().map(|of| vec![T::ZERO; of.len()]).collect();
         for (end, block) in End::BOTH.into_iter().zip([&layout.relation_head, &layout.relation_tail]) {
             let mask = &self.relation_mask[end as usize];
             let state = &self.ends[end as usize];
@@ -324,7 +358,36 @@ impl<T: Real> Chunk<T> {
                 add_scaled(&mut gradient, T::ONE, encoded[end as usize]);
             }
             multiply_by_slope(inputs.config.enc_act, &state.encoded, &mut gradient);
-            self.backward_end(inputs, projection, end, &gradient, from.r.as_deref_mut(), to);
+            let own = projection.own(end);
+            self.backward_end(inputs, projection, end, &gradient, &mut attention[own], to);
+        }
+        for (blocks, gradient) in layout.ends.iter().zip(&attention) {
+            self.backward_pairs(inputs, blocks, gradient, from.r.as_deref_mut(), to);
+        }
+    }
+
+    /// The same from the gradient of `Wa r + b1`.
+    fn backward_pairs(
+        &self,
+        inputs: Inputs<'_, T>,
+        blocks: &EndBlocks,
+        gradient: &[T],
+        r: Option<&mut [T]>,
+        to: &mut EncoderGradients<T>,
+    ) {
+        let Some(attention) = &blocks.attention else { return };
+        let (dim, rows, hidden) = (inputs.dim(), self.pairs.len(), inputs.layout.hidden);
+        if let Some(bias) = &attention.bias {
+            add_rows(bias.of_mut(&mut to.weights), gradient);
+        }
+        let gradient = Matrix::new(gradient, rows, hidden);
+        add_product(
+            attention.pair.of_mut(&mut to.weights),
+            gradient.transposed(),
+            Matrix::new(&self.r, rows, dim),
+        );
+        if let Some(r) = r {
+            add_product(r, gradient, Matrix::new(attention.pair.of(inputs.weights), hidden, dim));
         }
     }
 
@@ -335,10 +398,10 @@ impl<T: Real> Chunk<T> {
         projection: &Projection<T>,
         end: End,
         gradient: &[T],
-        r: Option<&mut [T]>,
+        attention: &mut [T],
         to: &mut EncoderGradients<T>,
     ) {
-        let (dim, rows, hidden) = (inputs.dim(), self.pairs.len(), inputs.layout.hidden);
+        let (dim, rows) = (inputs.dim(), self.pairs.len());
         let (blocks, state) = (inputs.end(end), &self.ends[end as usize]);
         if let Some(bias) = &blocks.combine_bias {
             add_rows(bias.of_mut(&mut to.weights), gradient);
@@ -356,44 +419,25 @@ impl<T: Real> Chunk<T> {
                 entities.push(end.of(pair), T::ONE, gradient);
             }
         }
+        apply_mask(&mut combined, &state.aggregate_mask);
         if let Some(bias) = &blocks.aggregate_bias {
             for (row, &mass) in combined.chunks_exact(dim).zip(&state.mass) {
                 add_scaled(bias.of_mut(&mut to.weights), mass, row);
             }
         }
-        let combined = Matrix::new(&combined, rows, dim);
-        let mut sums = [Vec::new(), Vec::new()];
-        let parts = [
-            (blocks.aggregate_relation.as_ref(), &state.relation_sum, &state.relation_mask),
-            (Some(&blocks.aggregate_entity), &state.entity_sum, &state.entity_mask),
-        ];
-        for (sum_gradient, (block, sum, mask)) in sums.iter_mut().zip(parts) {
-            let Some(block) = block else { continue };
-            add_product(block.of_mut(&mut to.weights), combined.transposed(), Matrix::new(sum, rows, dim));
-            sum_gradient.resize(rows * dim, T::ZERO);
-            add_product(sum_gradient, combined, Matrix::new(block.of(inputs.weights), dim, dim));
-            apply_mask(sum_gradient, mask);
-        }
-        let [relation_sum, entity_sum] = sums;
-        let mut pair = vec![T::ZERO; if blocks.attention.is_some() { rows * hidden } else { 0 }];
+        let aggregate = Matrix::new(&combined, rows, dim);
+        let block = &blocks.aggregate_entity;
+        add_product(
+            block.of_mut(&mut to.weights),
+            aggregate.transposed(),
+            Matrix::new(&state.entity_sum, rows, dim),
+        );
+        let mut entity_sum = vec![T::ZERO; rows * dim];
+        add_product(&mut entity_sum, aggregate, Matrix::new(block.of(inputs.weights), dim, dim));
         for at in 0..rows {
             self.fetch_next(inputs, at, end);
-            let of_relation = (!relation_sum.is_empty()).then(|| row(&relation_sum, at, dim));
-            let sums = (of_relation, row(&entity_sum, at, dim));
-            self.backward_attention(inputs, projection, end, at, sums, &mut pair, to);
-        }
-        let Some(attention) = &blocks.attention else { return };
-        if let Some(bias) = &attention.bias {
-            add_rows(bias.of_mut(&mut to.weights), &pair);
-        }
-        let pair = Matrix::new(&pair, rows, hidden);
-        add_product(
-            attention.pair.of_mut(&mut to.weights),
-            pair.transposed(),
-            Matrix::new(&self.r, rows, dim),
-        );
-        if let Some(r) = r {
-            add_product(r, pair, Matrix::new(attention.pair.of(inputs.weights), hidden, dim));
+            let sums = (row(&combined, at, dim), row(&entity_sum, at, dim));
+            self.backward_attention(inputs, projection, end, at, sums, attention, to);
         }
     }
 
@@ -404,7 +448,7 @@ impl<T: Real> Chunk<T> {
         projection: &Projection<T>,
         end: End,
         at: usize,
-        (relation_sum, entity_sum): (Option<&[T]>, &[T]),
+        (relation_sum, entity_sum): (&[T], &[T]),
         pair: &mut [T],
         to: &mut EncoderGradients<T>,
     ) {
@@ -412,23 +456,23 @@ impl<T: Real> Chunk<T> {
         let (blocks, state) = (inputs.end(end), &self.ends[end as usize]);
         let edges = self.edges(inputs, at, end);
         let entities = project_entities(inputs, blocks, edges);
-        let logits = logits(inputs, projection, blocks, end, &state.pair, at, entities.as_deref());
+        let of = self.attend(inputs, projection, at, end, entities.as_deref());
         let attention = blocks.attention.as_ref();
         let mut hidden_gradient = entities.as_ref().map(|projected| vec![T::ZERO; projected.len()]);
         let mut entity_gradient = to.entities.is_some().then(|| vec![T::ZERO; edges.len() * dim]);
-        let own = projection.own(end);
+        let of_relations = &mut to.projected[projection.own(end)];
         Arch::new().dispatch(Backward {
-            of: Attend { inputs, edges, logits },
+            of,
             alpha: self.alpha(at, end),
             padding: state.padding[at],
             relation_sum,
             entity_sum,
             to: AttendGradients {
                 pair: if attention.is_some() { row_mut(pair, at, hidden) } else { &mut [] },
-                projected: &mut to.projected[own],
+                projected: &mut of_relations.attention,
+                aggregate: &mut of_relations.aggregate,
                 out: attention.map_or(&mut [], |blocks| blocks.out.of_mut(&mut to.weights)),
                 hidden: hidden_gradient.as_deref_mut(),
-                relations: (!to.relations.is_empty()).then_some(&mut to.relations),
                 entities: entity_gradient.as_deref_mut(),
                 scratch: &mut to.scratch,
                 slopes: &mut to.slopes,
@@ -455,22 +499,22 @@ impl<T: Real> Chunk<T> {
         }
     }
 
-    /// What components are multiplied with to drop a share of them, in two parts per pair; empty if
-    /// none is dropped. Drawn by pair, so that it does not matter what else is in the batch.
-    fn masks(&self, inputs: Inputs<'_, T>, place: u64, share: f32) -> [Vec<T>; 2] {
-        let mut masks = [Vec::new(), Vec::new()];
+    /// What components are multiplied with to drop a share of them; empty if none is dropped. Drawn by pair,
+    /// so that it does not matter what else is in the batch.
+    fn mask(&self, inputs: Inputs<'_, T>, place: u64, share: f32) -> Vec<T> {
+        /// Places that are dropped from.
+        const PLACES: u64 = 4;
+        let mut mask = Vec::new();
         if let Some(step) = inputs.dropout.filter(|_| share > 0.0) {
             let kept = T::of(1.0 / (1.0 - f64::from(share)));
             for pair in &self.pairs {
                 let both = u64::from(pair.head.0) << 32 | u64::from(pair.tail.0);
-                let mut rng = rng(inputs.config.seed, Purpose::Dropout, [3 * step + place, both]);
-                for mask in &mut masks {
-                    let draw = |_| if rng.random::<f32>() < share { T::ZERO } else { kept };
-                    mask.extend((0..inputs.dim()).map(draw));
-                }
+                let mut rng = rng(inputs.config.seed, Purpose::Dropout, [PLACES * step + place, both]);
+                let draw = |_| if rng.random::<f32>() < share { T::ZERO } else { kept };
+                mask.extend((0..inputs.dim()).map(draw));
             }
         }
-        masks
+        mask
     }
 }
 
@@ -485,23 +529,6 @@ impl<T> Projection<T> {
     fn own(&self, end: End) -> usize {
         end as usize % self.0.len()
     }
-}
-
-fn logits<'a, T: Real>(
-    inputs: Inputs<'a, T>,
-    projection: &'a Projection<T>,
-    blocks: &'a EndBlocks,
-    end: End,
-    pairs: &'a [T],
-    at: usize,
-    entities: Option<&'a [T]>,
-) -> Option<Logits<'a, T>> {
-    blocks.attention.as_ref().map(|attention| Logits {
-        pair: row(pairs, at, inputs.layout.hidden),
-        relations: &projection.0[projection.own(end)],
-        entities,
-        out: attention.out.of(inputs.weights),
-    })
 }
 
 /// What the weights of eq. 3 add up to.

@@ -44,13 +44,8 @@ impl<T> Clone for Inputs<'_, T> {
 
 impl<T> Copy for Inputs<'_, T> {}
 
-impl<'a, T: Real> Inputs<'a, T> {
+impl<T: Real> Inputs<'_, T> {
     pub(crate) fn dim(&self) -> usize {
         self.layout.dim
-    }
-
-    /// The row of a directed relation.
-    pub(crate) fn relation(&self, index: usize) -> &'a [T] {
-        &self.relations[index * self.dim()..(index + 1) * self.dim()]
     }
 }

@@ -6,6 +6,7 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
+use pulp::{Scalar, Simd};
 use rana_embed::math;
 use rana_embed::matmul::Element;
 
@@ -40,6 +41,10 @@ pub(crate) trait Real:
     fn exp(self) -> Self;
     /// The hyperbolic tangent.
     fn tanh(self) -> Self;
+    /// `self · factor + term`, rounded once: fast if the processor has an instruction for it, else very slow.
+    fn fused(self, factor: Self, term: Self) -> Self;
+    /// The hyperbolic tangent by such instructions.
+    fn tanh_fused(self) -> Self;
     /// `ln(1 + e^x)` and its slope, the sigmoid.
     fn softplus_and_sigmoid(self) -> (Self, Self);
 }
@@ -68,6 +73,14 @@ impl Real for f32 {
         math::tanh(self)
     }
     #[inline(always)]
+    fn fused(self, factor: Self, term: Self) -> Self {
+        self.mul_add(factor, term)
+    }
+    #[inline(always)]
+    fn tanh_fused(self) -> Self {
+        math::tanh_by(self, Self::mul_add)
+    }
+    #[inline(always)]
     fn softplus_and_sigmoid(self) -> (Self, Self) {
         math::softplus_and_sigmoid(self)
     }
@@ -91,6 +104,12 @@ impl Real for f64 {
     fn tanh(self) -> Self {
         self.tanh()
     }
+    fn fused(self, factor: Self, term: Self) -> Self {
+        self.mul_add(factor, term)
+    }
+    fn tanh_fused(self) -> Self {
+        self.tanh()
+    }
     fn softplus_and_sigmoid(self) -> (Self, Self) {
         let y = (-self.abs()).exp();
         (self.max(0.0) + y.ln_1p(), if self < 0.0 { y } else { 1.0 } / (1.0 + y))
@@ -104,14 +123,27 @@ pub(crate) const LANES: usize = 16;
 /// cost as much as twenty others.
 pub(crate) const FEW: usize = 4;
 
+/// `a b + c`, by one instruction where vectors of kind `S` have one. To be used in what is dispatched by
+/// `pulp`, which knows that the processor has it.
+#[inline(always)]
+pub(crate) fn add_product<S: Simd, T: Real>(a: T, b: T, c: T) -> T {
+    if S::IS_SCALAR { a * b + c } else { a.fused(b, c) }
+}
+
 /// `Σ aᵢ bᵢ`, always summed in the same order.
 #[inline(always)]
 pub(crate) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
+    dot_by::<Scalar, T>(a, b)
+}
+
+/// The same by vectors of a kind.
+#[inline(always)]
+pub(crate) fn dot_by<S: Simd, T: Real>(a: &[T], b: &[T]) -> T {
     let mut lanes = [T::ZERO; LANES];
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     for (a, b) in a.iter().zip(b) {
         for lane in 0..LANES {
-            lanes[lane] += a[lane] * b[lane];
+            lanes[lane] = add_product::<S, T>(a[lane], b[lane], lanes[lane]);
         }
     }
     // Lanes of their own: with some of the others, all would be taken apart.
@@ -119,7 +151,7 @@ pub(crate) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     let ((a, a_rest), (b, b_rest)) = (a_rest.as_chunks::<FEW>(), b_rest.as_chunks::<FEW>());
     for (a, b) in a.iter().zip(b) {
         for lane in 0..FEW {
-            few[lane] += a[lane] * b[lane];
+            few[lane] = add_product::<S, T>(a[lane], b[lane], few[lane]);
         }
     }
     let rest: T = a_rest.iter().zip(b_rest).map(|(&a, &b)| a * b).sum();
@@ -137,14 +169,20 @@ pub(crate) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
 /// `to += factor · from`.
 #[inline(always)]
 pub(crate) fn add_scaled<T: Real>(to: &mut [T], factor: T, from: &[T]) {
-    let (to, from) = add_scaled_blocks::<T, LANES>(to, factor, from);
-    let (to, from) = add_scaled_blocks::<T, FEW>(to, factor, from);
-    add_scaled_blocks::<T, 1>(to, factor, from);
+    add_scaled_by::<Scalar, T>(to, factor, from);
+}
+
+/// The same by vectors of a kind.
+#[inline(always)]
+pub(crate) fn add_scaled_by<S: Simd, T: Real>(to: &mut [T], factor: T, from: &[T]) {
+    let (to, from) = add_scaled_blocks::<S, T, LANES>(to, factor, from);
+    let (to, from) = add_scaled_blocks::<S, T, FEW>(to, factor, from);
+    add_scaled_blocks::<S, T, 1>(to, factor, from);
 }
 
 /// The same in blocks of a size; what is left of the rows.
 #[inline(always)]
-fn add_scaled_blocks<'t, 'f, T: Real, const SIZE: usize>(
+fn add_scaled_blocks<'t, 'f, S: Simd, T: Real, const SIZE: usize>(
     to: &'t mut [T],
     factor: T,
     from: &'f [T],
@@ -154,24 +192,24 @@ fn add_scaled_blocks<'t, 'f, T: Real, const SIZE: usize>(
         // Read as a whole and written as a whole, or the compiler fears that the rows overlap.
         let (mut sum, from) = (*to, *from);
         for lane in 0..SIZE {
-            sum[lane] += factor * from[lane];
+            sum[lane] = add_product::<S, T>(factor, from[lane], sum[lane]);
         }
         *to = sum;
     }
     (to_rest, from_rest)
 }
 
-/// `to = tanh(a + b)`.
+/// `to = tanh(a + b)`, by vectors of a kind.
 #[inline(always)]
-pub(crate) fn tanh_of_sum<T: Real>(to: &mut [T], a: &[T], b: &[T]) {
-    let rows = tanh_of_sum_blocks::<T, LANES>(to, a, b);
-    let rows = tanh_of_sum_blocks::<T, FEW>(rows.0, rows.1, rows.2);
-    tanh_of_sum_blocks::<T, 1>(rows.0, rows.1, rows.2);
+pub(crate) fn tanh_of_sum<S: Simd, T: Real>(to: &mut [T], a: &[T], b: &[T]) {
+    let rows = tanh_of_sum_blocks::<S, T, LANES>(to, a, b);
+    let rows = tanh_of_sum_blocks::<S, T, FEW>(rows.0, rows.1, rows.2);
+    tanh_of_sum_blocks::<S, T, 1>(rows.0, rows.1, rows.2);
 }
 
 /// The same in blocks of a size; what is left of the rows.
 #[inline(always)]
-fn tanh_of_sum_blocks<'t, 'f, T: Real, const SIZE: usize>(
+fn tanh_of_sum_blocks<'t, 'f, S: Simd, T: Real, const SIZE: usize>(
     to: &'t mut [T],
     a: &'f [T],
     b: &'f [T],
@@ -181,7 +219,8 @@ fn tanh_of_sum_blocks<'t, 'f, T: Real, const SIZE: usize>(
     for ((to, a), b) in to.iter_mut().zip(a).zip(b) {
         let (mut sum, b) = (*a, *b);
         for lane in 0..SIZE {
-            sum[lane] = (sum[lane] + b[lane]).tanh();
+            let x = sum[lane] + b[lane];
+            sum[lane] = if S::IS_SCALAR { x.tanh() } else { x.tanh_fused() };
         }
         *to = sum;
     }

@@ -72,6 +72,13 @@ pub(crate) struct EndBlocks {
     pub(crate) combine_bias: Option<Block>,
 }
 
+impl EndBlocks {
+    /// What meets the relation to a neighbour: of W1 and of W3.
+    pub(crate) fn of_relations(&self) -> [Option<&Block>; 2] {
+        [self.attention.as_ref().map(|attention| &attention.relation), self.aggregate_relation.as_ref()]
+    }
+}
+
 /// Where each weight matrix stands in one vector of all weights.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {

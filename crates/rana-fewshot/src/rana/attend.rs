@@ -8,7 +8,8 @@ use rana_graph::Edge;
 
 use super::config::{Attn, Padding};
 use super::inputs::Inputs;
-use super::real::{FEW, LANES, Real, add_product, add_scaled_by, dot_by, tanh_of_sum};
+use super::kernels::HiddenRows;
+use super::real::Real;
 
 /// What attention to the neighbours of one entity is computed from.
 pub(super) struct Attend<'a, T> {
@@ -34,29 +35,22 @@ pub(super) struct Logits<'a, T> {
 }
 
 impl<'a, T: Real> Logits<'a, T> {
-    /// `tanh(W1 [r; ρ; c])` at a neighbour.
+    /// `Wb ρ` of the relation to a neighbour.
     #[inline(always)]
-    fn hidden<S: Simd>(&self, at: usize, edge: Edge, hidden: &mut [T]) {
-        let size = hidden.len();
-        let relation = &self.relations[edge.relation.index() * size..][..size];
-        match self.entities {
-            None => tanh_of_sum::<S, T>(hidden, self.pair, relation),
-            Some(entities) => {
-                let entity = &entities[at * size..][..size];
-                let parts = self.pair.iter().zip(relation).zip(entity);
-                for (hidden, ((&pair, &relation), &entity)) in hidden.iter_mut().zip(parts) {
-                    *hidden = (pair + relation + entity).tanh();
-                }
-            }
-        }
+    fn relation(&self, edge: Edge) -> &'a [T] {
+        let size = self.out.len();
+        &self.relations[edge.relation.index() * size..][..size]
     }
 
-    /// The same in a place without a neighbour.
+    /// What the hidden layer at a neighbour adds to `Wb ρ`: a row in `scratch` if neighbours differ in it.
     #[inline(always)]
-    fn hidden_at_padding(&self, hidden: &mut [T]) {
-        for (hidden, &pair) in hidden.iter_mut().zip(self.pair) {
-            *hidden = pair.tanh();
+    fn pair<'s>(&'s self, at: usize, scratch: &'s mut [T]) -> &'s [T] {
+        let Some(entities) = self.entities else { return self.pair };
+        let entity = &entities[at * self.out.len()..][..self.out.len()];
+        for ((sum, &pair), &entity) in scratch.iter_mut().zip(self.pair).zip(entity) {
+            *sum = pair + entity;
         }
+        scratch
     }
 }
 
@@ -102,20 +96,21 @@ impl<T: Real> WithSimd for Forward<'_, '_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn with_simd<S: Simd>(self, simd: S) {
         let Self { of, to } = self;
         let padded = of.padded();
         *to.padding = T::ZERO;
         match (&of.logits, of.inputs.config.attn) {
             (Some(logits), _) => {
                 for (at, &edge) in of.edges.iter().enumerate() {
-                    logits.hidden::<S>(at, edge, to.scratch);
-                    to.alpha[at] = dot_by::<S, T>(logits.out, to.scratch);
+                    let pair = logits.pair(at, to.scratch);
+                    to.alpha[at] = T::logit(simd, pair, logits.relation(edge), logits.out);
                 }
                 let mut padding = None;
                 if padded > 0 {
-                    logits.hidden_at_padding(to.scratch);
-                    padding = Some((dot_by::<S, T>(logits.out, to.scratch), T::of(padded as f64)));
+                    to.scratch.fill(T::ZERO);
+                    let logit = T::logit(simd, logits.pair, to.scratch, logits.out);
+                    padding = Some((logit, T::of(padded as f64)));
                 }
                 *to.padding = softmax(&mut to.alpha[..of.edges.len()], padding);
             }
@@ -131,9 +126,9 @@ impl<T: Real> WithSimd for Forward<'_, '_, T> {
         for (&edge, &alpha) in of.edges.iter().zip(&*to.alpha) {
             let (relation, entity) = of.rows(edge);
             if let Some(relation) = relation {
-                add_scaled_by::<S, T>(to.relation_sum, alpha, relation);
+                T::add_scaled_by(simd, to.relation_sum, alpha, relation);
             }
-            add_scaled_by::<S, T>(to.entity_sum, alpha, entity);
+            T::add_scaled_by(simd, to.entity_sum, alpha, entity);
         }
     }
 }
@@ -174,6 +169,8 @@ pub(super) struct AttendGradients<'o, T> {
     pub(super) entities: Option<&'o mut [T]>,
     /// As wide as the hidden layer.
     pub(super) scratch: &'o mut [T],
+    /// The same, for what nobody asks for.
+    pub(super) unused: &'o mut [T],
     /// As long as there may be neighbours.
     pub(super) slopes: &'o mut [T],
 }
@@ -194,19 +191,20 @@ impl<T: Real> WithSimd for Backward<'_, '_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn with_simd<S: Simd>(self, simd: S) {
         let Self { of, alpha, padding, relation_sum, entity_sum, mut to } = self;
         let dim = of.inputs.dim();
         for (at, (&edge, &alpha)) in of.edges.iter().zip(alpha).enumerate() {
             if of.aggregate.is_some() {
-                add_scaled_by::<S, T>(
+                T::add_scaled_by(
+                    simd,
                     &mut to.aggregate[edge.relation.index() * dim..][..dim],
                     alpha,
                     relation_sum,
                 );
             }
             if let Some(to) = to.entities.as_deref_mut() {
-                add_scaled_by::<S, T>(&mut to[at * dim..][..dim], alpha, entity_sum);
+                T::add_scaled_by(simd, &mut to[at * dim..][..dim], alpha, entity_sum);
             }
         }
         let Some(logits) = &of.logits else { return };
@@ -214,69 +212,40 @@ impl<T: Real> WithSimd for Backward<'_, '_, T> {
         let mut mean = T::ZERO;
         for (at, (&edge, &alpha)) in of.edges.iter().zip(alpha).enumerate() {
             let (relation, entity) = of.rows(edge);
-            let of_relation = relation.map_or(T::ZERO, |relation| dot_by::<S, T>(relation_sum, relation));
-            to.slopes[at] = of_relation + dot_by::<S, T>(entity_sum, entity);
+            let of_relation = relation.map_or(T::ZERO, |relation| T::dot_by(simd, relation_sum, relation));
+            to.slopes[at] = of_relation + T::dot_by(simd, entity_sum, entity);
             mean += alpha * to.slopes[at];
         }
-        let size = to.scratch.len();
+        let size = logits.out.len();
         for (at, (&edge, &alpha)) in of.edges.iter().zip(alpha).enumerate() {
-            let slope = alpha * (to.slopes[at] - mean);
-            logits.hidden::<S>(at, edge, to.scratch);
-            let projected = &mut to.projected[edge.relation.index() * size..][..size];
-            add_hidden::<S, T>(slope, logits.out, to.scratch, to.out, to.pair, Some(projected));
-            if let Some(hidden) = to.hidden.as_deref_mut() {
-                hidden[at * size..][..size].copy_from_slice(to.scratch);
-            }
+            let hidden = match to.hidden.as_deref_mut() {
+                Some(hidden) => &mut hidden[at * size..][..size],
+                None => &mut *to.unused,
+            };
+            let rows = HiddenRows {
+                pair: logits.pair(at, to.scratch),
+                other: logits.relation(edge),
+                out: logits.out,
+                out_gradient: to.out,
+                pair_gradient: to.pair,
+                other_gradient: &mut to.projected[edge.relation.index() * size..][..size],
+                hidden,
+            };
+            T::add_logit_gradient(simd, alpha * (to.slopes[at] - mean), rows);
         }
         if of.padded() > 0 {
-            logits.hidden_at_padding(to.scratch);
-            add_hidden::<S, T>(-padding * mean, logits.out, to.scratch, to.out, to.pair, None);
+            to.scratch.fill(T::ZERO);
+            let mut nowhere = vec![T::ZERO; size];
+            let rows = HiddenRows {
+                pair: logits.pair,
+                other: to.scratch,
+                out: logits.out,
+                out_gradient: to.out,
+                pair_gradient: to.pair,
+                other_gradient: &mut nowhere,
+                hidden: to.unused,
+            };
+            T::add_logit_gradient(simd, -padding * mean, rows);
         }
     }
-}
-
-/// Back from a logit through W2 and the hyperbolic tangent: leaves the gradient before the latter in
-/// `hidden`, and adds it to that of the pair and of the relation.
-#[inline(always)]
-fn add_hidden<S: Simd, T: Real>(
-    slope: T,
-    out: &[T],
-    hidden: &mut [T],
-    out_gradient: &mut [T],
-    pair: &mut [T],
-    projected: Option<&mut [T]>,
-) {
-    let rows = (out, &mut *hidden, out_gradient, pair);
-    let rows = add_hidden_blocks::<S, T, LANES>(slope, rows);
-    let rows = add_hidden_blocks::<S, T, FEW>(slope, rows);
-    add_hidden_blocks::<S, T, 1>(slope, rows);
-    if let Some(projected) = projected {
-        add_scaled_by::<S, T>(projected, T::ONE, hidden);
-    }
-}
-
-/// W2, the hidden layer, and the gradients of W2 and of the pair.
-type HiddenRows<'r, T> = (&'r [T], &'r mut [T], &'r mut [T], &'r mut [T]);
-
-/// The same in blocks of a size but for the relation; what is left of the rows.
-#[inline(always)]
-fn add_hidden_blocks<'r, S: Simd, T: Real, const SIZE: usize>(
-    slope: T,
-    (out, hidden, out_gradient, pair): HiddenRows<'r, T>,
-) -> HiddenRows<'r, T> {
-    let (out, out_rest) = out.as_chunks::<SIZE>();
-    let (hidden, hidden_rest) = hidden.as_chunks_mut::<SIZE>();
-    let (out_gradient, out_gradient_rest) = out_gradient.as_chunks_mut::<SIZE>();
-    let (pair, pair_rest) = pair.as_chunks_mut::<SIZE>();
-    for (((out, hidden), out_gradient), pair) in out.iter().zip(hidden).zip(out_gradient).zip(pair) {
-        // Read as a whole and written as a whole, or the compiler fears that the rows overlap.
-        let (out, mut values, mut out_sum, mut pair_sum) = (*out, *hidden, *out_gradient, *pair);
-        for at in 0..SIZE {
-            out_sum[at] = add_product::<S, T>(slope, values[at], out_sum[at]);
-            values[at] = slope * out[at] * add_product::<S, T>(-values[at], values[at], T::ONE);
-            pair_sum[at] += values[at];
-        }
-        (*hidden, *out_gradient, *pair) = (values, out_sum, pair_sum);
-    }
-    (out_rest, hidden_rest, out_gradient_rest, pair_rest)
 }

@@ -86,6 +86,7 @@ pub(super) struct EncoderGradients<T> {
     /// Of entity rows, if the encoder's learn.
     pub(super) entities: Option<RowGradients<T>>,
     scratch: Vec<T>,
+    unused: Vec<T>,
     slopes: Vec<T>,
 }
 
@@ -98,6 +99,7 @@ impl<T: Real> EncoderGradients<T> {
             relations: vec![T::ZERO; relations],
             entities: entities.then(|| RowGradients::new(inputs.dim())),
             scratch: vec![T::ZERO; inputs.layout.hidden],
+            unused: vec![T::ZERO; inputs.layout.hidden],
             slopes: vec![T::ZERO; inputs.config.neighbours],
         }
     }
@@ -475,6 +477,7 @@ impl<T: Real> Chunk<T> {
                 hidden: hidden_gradient.as_deref_mut(),
                 entities: entity_gradient.as_deref_mut(),
                 scratch: &mut to.scratch,
+                unused: &mut to.unused,
                 slopes: &mut to.slopes,
             },
         });

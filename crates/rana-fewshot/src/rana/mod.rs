@@ -10,6 +10,7 @@ mod encoder;
 mod gradient_tests;
 mod inputs;
 mod inspection;
+mod kernels;
 mod learned_rows;
 mod model;
 #[cfg(test)]

@@ -121,15 +121,11 @@ impl<T: Real> WithSimd for Forward<'_, '_, T> {
                 *to.padding = share * T::of(padded as f64);
             }
         }
-        to.entity_sum.fill(T::ZERO);
-        to.relation_sum.fill(T::ZERO);
-        for (&edge, &alpha) in of.edges.iter().zip(&*to.alpha) {
-            let (relation, entity) = of.rows(edge);
-            if let Some(relation) = relation {
-                T::add_scaled_by(simd, to.relation_sum, alpha, relation);
-            }
-            T::add_scaled_by(simd, to.entity_sum, alpha, entity);
-        }
+        let mut rows: Vec<&[T]> = of.edges.iter().filter_map(|&edge| of.rows(edge).0).collect();
+        T::weighted_sum(simd, to.relation_sum, to.alpha, &rows);
+        rows.clear();
+        rows.extend(of.edges.iter().map(|&edge| of.rows(edge).1));
+        T::weighted_sum(simd, to.entity_sum, to.alpha, &rows);
     }
 }
 

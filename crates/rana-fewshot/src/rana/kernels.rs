@@ -30,6 +30,8 @@ pub(crate) trait Kernels: Sized {
     fn dot_by<S: Simd>(simd: S, a: &[Self], b: &[Self]) -> Self;
     /// `to += factor · from`.
     fn add_scaled_by<S: Simd>(simd: S, to: &mut [Self], factor: Self, from: &[Self]);
+    /// `to = Σ weight · row`; every row is as long as `to`.
+    fn weighted_sum<S: Simd>(simd: S, to: &mut [Self], weights: &[Self], rows: &[&[Self]]);
     /// `Σ outᵢ tanh(pairᵢ + otherᵢ)`.
     fn logit<S: Simd>(simd: S, pair: &[Self], other: &[Self], out: &[Self]) -> Self;
     /// Adds the gradients of `slope ·` that.
@@ -43,6 +45,13 @@ impl Kernels for f64 {
 
     fn add_scaled_by<S: Simd>(_: S, to: &mut [Self], factor: Self, from: &[Self]) {
         add_scaled(to, factor, from);
+    }
+
+    fn weighted_sum<S: Simd>(_: S, to: &mut [Self], weights: &[Self], rows: &[&[Self]]) {
+        to.fill(0.0);
+        for (&weight, row) in weights.iter().zip(rows) {
+            add_scaled(to, weight, row);
+        }
     }
 
     fn logit<S: Simd>(_: S, pair: &[Self], other: &[Self], out: &[Self]) -> Self {
@@ -97,14 +106,54 @@ impl Kernels for f32 {
     }
 
     #[inline(always)]
+    fn weighted_sum<S: Simd>(simd: S, to: &mut [Self], weights: &[Self], rows: &[&[Self]]) {
+        let (blocks, rest) = S::as_mut_simd_f32s(to);
+        let width = if blocks.is_empty() { 0 } else { size_of::<S::f32s>() / size_of::<Self>() };
+        // Some columns of all rows at a time: their sums then stay in registers.
+        let (blocks, last) = blocks.as_chunks_mut::<SUMS>();
+        for (number, block) in blocks.iter_mut().enumerate() {
+            let mut sums = [simd.splat_f32s(0.0); SUMS];
+            for (&weight, row) in weights.iter().zip(rows) {
+                let (weight, row) = (simd.splat_f32s(weight), &row[number * SUMS * width..][..SUMS * width]);
+                for (sum, &value) in sums.iter_mut().zip(S::as_simd_f32s(row).0) {
+                    *sum = simd.mul_add_e_f32s(weight, value, *sum);
+                }
+            }
+            *block = sums;
+        }
+        let done = blocks.len() * SUMS * width;
+        for (number, block) in last.iter_mut().enumerate() {
+            let mut sum = simd.splat_f32s(0.0);
+            for (&weight, row) in weights.iter().zip(rows) {
+                let row = simd.partial_load_f32s(&row[done + number * width..][..width]);
+                sum = simd.mul_add_e_f32s(simd.splat_f32s(weight), row, sum);
+            }
+            *block = sum;
+        }
+        let mut sum = simd.splat_f32s(0.0);
+        for (&weight, row) in weights.iter().zip(rows) {
+            let row = simd.partial_load_f32s(&row[row.len() - rest.len()..]);
+            sum = simd.mul_add_e_f32s(simd.splat_f32s(weight), row, sum);
+        }
+        simd.partial_store_f32s(rest, sum);
+    }
+
+    #[inline(always)]
     fn logit<S: Simd>(simd: S, pair: &[Self], other: &[Self], out: &[Self]) -> Self {
         let (pair, pair_rest) = S::as_simd_f32s(pair);
         let (other, other_rest) = S::as_simd_f32s(other);
         let (out, out_rest) = S::as_simd_f32s(out);
         let mut sums = [simd.splat_f32s(0.0); 2];
-        for (at, ((&pair, &other), &out)) in pair.iter().zip(other).zip(out).enumerate() {
-            let value = tanh(simd, simd.add_f32s(pair, other));
-            sums[at % 2] = simd.mul_add_e_f32s(out, value, sums[at % 2]);
+        let ((pair, pair_last), (other, other_last)) = (pair.as_chunks::<2>(), other.as_chunks::<2>());
+        let (out, out_last) = out.as_chunks::<2>();
+        for ((pair, other), out) in pair.iter().zip(other).zip(out) {
+            for at in 0..2 {
+                let value = tanh(simd, simd.add_f32s(pair[at], other[at]));
+                sums[at] = simd.mul_add_e_f32s(out[at], value, sums[at]);
+            }
+        }
+        for ((&pair, &other), &out) in pair_last.iter().zip(other_last).zip(out_last) {
+            sums[1] = simd.mul_add_e_f32s(out, tanh(simd, simd.add_f32s(pair, other)), sums[1]);
         }
         let rest = [pair_rest, other_rest, out_rest].map(|rest| simd.partial_load_f32s(rest));
         let value = tanh(simd, simd.add_f32s(rest[0], rest[1]));
@@ -184,6 +233,8 @@ mod tests {
             let [a, b, c] = self.rows;
             let ones = || vec![T::ONE; a.len()];
             let mut found = vec![T::dot_by(simd, a, b), T::logit(simd, a, b, c)];
+            let mut summed = ones();
+            T::weighted_sum(simd, &mut summed, &[self.slope, T::ONE, self.slope], &[a, b, c]);
             let mut scaled = ones();
             T::add_scaled_by(simd, &mut scaled, self.slope, a);
             let [mut out, mut pair, mut other, mut hidden] = [(); 4].map(|()| ones());
@@ -197,7 +248,7 @@ mod tests {
                 hidden: &mut hidden,
             };
             T::add_logit_gradient(simd, self.slope, rows);
-            for row in [scaled, out, pair, other, hidden] {
+            for row in [summed, scaled, out, pair, other, hidden] {
                 found.extend(row);
             }
             found

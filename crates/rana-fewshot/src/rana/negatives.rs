@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::OnceLock;
 
+use pulp::{Arch, Simd, WithSimd};
 use rana_embed::prefetch::fetch;
 use rana_graph::{EntityId, Pair, Task};
 use rand::seq::index;
@@ -10,7 +11,7 @@ use rand::{Rng, RngExt};
 
 use super::config::{FewSurvivors, Prune, PruneSpace, RanaConfig};
 use super::inputs::EntityRows;
-use super::real::dot;
+use super::kernels::Kernels;
 
 /// Draws per negative before all candidates are looked at instead.
 const TRIES: usize = 64;
@@ -243,6 +244,20 @@ impl Cutoffs {
             _ => sampler.cutoff(tail, candidates),
         }
     }
+}
+
+/// The inner product of two rows, by what the processor has.
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    struct Dot<'a>(&'a [f32], &'a [f32]);
+    impl WithSimd for Dot<'_> {
+        type Output = f32;
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> f32 {
+            f32::dot_by(simd, self.0, self.1)
+        }
+    }
+    Arch::new().dispatch(Dot(a, b))
 }
 
 #[cfg(test)]

@@ -113,8 +113,11 @@ impl Bar {
             return;
         }
         let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        bar.set_style(style.with_key("whole_per_sec", |state: &ProgressState, text: &mut dyn fmt::Write| {
+        let style = style.with_key("whole_per_sec", |state: &ProgressState, text: &mut dyn fmt::Write| {
             let _ = write!(text, "{}/s", thousands(state.per_sec() as u64));
+        });
+        bar.set_style(style.with_key("tenths_per_sec", |state: &ProgressState, text: &mut dyn fmt::Write| {
+            let _ = write!(text, "{:.1}/s", state.per_sec());
         }));
         bar.set_message(message.to_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
@@ -159,7 +162,7 @@ impl Progress for Bar {
         let (amount, rate) = match unit {
             Unit::Bytes => ("{bytes}/{total_bytes}", "{bytes_per_sec}"),
             Unit::Facts => ("{human_pos}/{human_len} facts", "{whole_per_sec}"),
-            Unit::Steps => ("{human_pos}/{human_len} steps", "{per_sec}"),
+            Unit::Steps => ("{human_pos}/{human_len} steps", "{tenths_per_sec}"),
         };
         let (bar, template) = match total {
             Some(total) => {

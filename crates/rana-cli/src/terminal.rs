@@ -116,9 +116,12 @@ impl Bar {
         let style = style.with_key("whole_per_sec", |state: &ProgressState, text: &mut dyn fmt::Write| {
             let _ = write!(text, "{}/s", thousands(state.per_sec() as u64));
         });
-        bar.set_style(style.with_key("tenths_per_sec", |state: &ProgressState, text: &mut dyn fmt::Write| {
-            let _ = write!(text, "{:.1}/s", state.per_sec());
-        }));
+        bar.set_style(style.with_key(
+            "tenths_per_sec",
+            |state: &ProgressState, text: &mut dyn fmt::Write| {
+                let _ = write!(text, "{:.1}/s", state.per_sec());
+            },
+        ));
         bar.set_message(message.to_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
         *self.current() = Some(bar);

@@ -1,6 +1,7 @@
 """What the benchmarks share: where things are, fresh processes measured, the machine described."""
 
 import argparse
+import json
 import os
 import platform
 import subprocess
@@ -31,6 +32,14 @@ def virtualenv(*packages: str) -> Path:
         if subprocess.run([python, "-c", f"import {package}"], capture_output=True).returncode != 0:
             run(python, "-m", "pip", "install", "--quiet", package)
     return python
+
+
+def built_bench(package: str, bench: str) -> Path:
+    """The program of a bench in Rust."""
+    build = ["cargo", "bench", "-p", package, "--bench", bench, "--no-run", "--message-format", "json"]
+    out = subprocess.run(build, check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout
+    built = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    return Path(next(each["executable"] for each in built if each.get("executable")))
 
 
 def generated() -> Path:

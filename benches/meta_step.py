@@ -20,11 +20,10 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 
-from harness import DATA, ROOT, machine, measure, positive, say, virtualenv
+from harness import DATA, ROOT, built_bench, machine, measure, positive, say, virtualenv
 
 FORMS = ("literal", "factored", "compiled")
 # Large buffers come from the heap and stay in it.
@@ -38,7 +37,7 @@ TORCH = Path(__file__).resolve().parent / "torch_rana.py"
 
 def main() -> None:
     args = arguments()
-    bench, python = built_bench(), virtualenv("torch", "numpy")
+    bench, python = built_bench("rana-fewshot", "meta_step"), virtualenv("torch", "numpy")
     DATA.mkdir(parents=True, exist_ok=True)
     settings = {}
     for setting in args.settings:
@@ -58,14 +57,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=DATA / "meta-step.json", help="where the record goes")
     parser.add_argument("--settings", nargs="+", default=SETTINGS, help=f"what to measure (default {' '.join(SETTINGS)})")
     return parser.parse_args()
-
-
-def built_bench() -> Path:
-    """The bench that measures a step of rana and writes its inputs."""
-    build = ["cargo", "bench", "-p", "rana-fewshot", "--bench", "meta_step", "--no-run", "--message-format", "json"]
-    out = subprocess.run(build, check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout
-    built = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
-    return Path(next(each["executable"] for each in built if each.get("executable")))
 
 
 def one_round(number: int, setting: str, bench: Path, python: Path, args: argparse.Namespace) -> dict:

@@ -17,11 +17,10 @@ satisfy the margin and need no update, so its rate is that of a training of 30 e
 import argparse
 import json
 import statistics
-import subprocess
 import tempfile
 from pathlib import Path
 
-from harness import DATA, ROOT, generated, machine, measure, positive, run, say, virtualenv
+from harness import DATA, ROOT, built_bench, generated, machine, measure, positive, run, say, virtualenv
 
 KINDS = ("one", "many")
 EPOCHS = {"one": 30, "many": 3}
@@ -35,7 +34,7 @@ BENCHES = Path(__file__).resolve().parent
 
 def main() -> None:
     args = arguments()
-    bench = built_bench()
+    bench = built_bench("rana-embed", "pretrain")
     DATA.mkdir(parents=True, exist_ok=True)
     if args.wiki_one:
         return finish(wiki_one(bench), DATA / "pretrain-wiki-one.json")
@@ -58,14 +57,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--curves", action="store_true", help="measure and draw what an epoch costs")
     parser.add_argument("--wiki-one", action="store_true", help="one epoch on a graph of Wiki-One's size")
     return parser.parse_args()
-
-
-def built_bench() -> Path:
-    """The bench that trains one configuration and prints what each epoch took."""
-    build = ["cargo", "bench", "-p", "rana-embed", "--bench", "pretrain", "--no-run", "--message-format", "json"]
-    out = subprocess.run(build, check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout
-    built = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
-    return Path(next(each["executable"] for each in built if each.get("executable")))
 
 
 def finish(record: dict, path: Path, then=None) -> None:

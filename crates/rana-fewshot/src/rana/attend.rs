@@ -9,7 +9,7 @@ use rana_graph::Edge;
 use super::config::{Attn, Padding};
 use super::inputs::Inputs;
 use super::kernels::HiddenRows;
-use super::real::Real;
+use super::real::{Real, softmax};
 
 /// What attention to the neighbours of one entity is computed from.
 pub(super) struct Attend<'a, T> {
@@ -127,26 +127,6 @@ impl<T: Real> WithSimd for Forward<'_, '_, T> {
         rows.extend(of.edges.iter().map(|&edge| of.rows(edge).1));
         T::weighted_sum(simd, to.entity_sum, to.alpha, &rows);
     }
-}
-
-/// The softmax over some logits and one more that stands for several alike; the weight of those.
-#[inline(always)]
-fn softmax<T: Real>(logits: &mut [T], repeated: Option<(T, T)>) -> T {
-    let greater = |a: T, b: T| if b > a { b } else { a };
-    let Some(&first) = logits.first().or(repeated.as_ref().map(|(logit, _)| logit)) else { return T::ZERO };
-    let mut most = logits.iter().copied().fold(first, greater);
-    if let Some((logit, _)) = repeated {
-        most = greater(most, logit);
-    }
-    for logit in logits.iter_mut() {
-        *logit = (*logit - most).exp();
-    }
-    let of_repeated = repeated.map_or(T::ZERO, |(logit, times)| times * (logit - most).exp());
-    let scale = T::ONE / (logits.iter().copied().sum::<T>() + of_repeated);
-    for logit in logits {
-        *logit *= scale;
-    }
-    of_repeated * scale
 }
 
 /// What the backward pass adds to.

@@ -246,12 +246,7 @@ impl<T: Real> Chunk<T> {
     /// `Wa r + b1` of all pairs; empty if attention is not learned.
     fn attention_of_pairs(&self, inputs: Inputs<'_, T>, blocks: &EndBlocks) -> Vec<T> {
         let Some(attention) = &blocks.attention else { return Vec::new() };
-        let (dim, rows, hidden) = (inputs.dim(), self.pairs.len(), inputs.layout.hidden);
-        let mut of_pairs =
-            broadcast(attention.bias.as_ref().map(|bias| bias.of(inputs.weights)), rows, hidden);
-        let weights = Matrix::new(attention.pair.of(inputs.weights), hidden, dim);
-        add_product(&mut of_pairs, Matrix::new(&self.r, rows, dim), weights.transposed());
-        of_pairs
+        linear(inputs.weights, &attention.pair, attention.bias.as_ref(), &self.r)
     }
 
     fn encode_end(&self, inputs: Inputs<'_, T>, projection: &Projection<T>, end: End) -> EndState<T> {
@@ -295,9 +290,7 @@ impl<T: Real> Chunk<T> {
             add_scaled(row, T::ONE, inputs.rows.frozen(end.of(pair)));
         }
         state.encoded =
-            broadcast(blocks.combine_bias.as_ref().map(|bias| bias.of(inputs.weights)), rows, dim);
-        let weights = Matrix::new(blocks.combine.of(inputs.weights), dim, dim);
-        add_product(&mut state.encoded, Matrix::new(&state.combined, rows, dim), weights.transposed());
+            linear(inputs.weights, &blocks.combine, blocks.combine_bias.as_ref(), &state.combined);
         activate(config.enc_act, &mut state.encoded);
         state
     }
@@ -379,16 +372,9 @@ impl<T: Real> Chunk<T> {
     ) {
         let Some(attention) = &blocks.attention else { return };
         let (dim, rows, hidden) = (inputs.dim(), self.pairs.len(), inputs.layout.hidden);
-        if let Some(bias) = &attention.bias {
-            add_rows(bias.of_mut(&mut to.weights), gradient);
-        }
-        let gradient = Matrix::new(gradient, rows, hidden);
-        add_product(
-            attention.pair.of_mut(&mut to.weights),
-            gradient.transposed(),
-            Matrix::new(&self.r, rows, dim),
-        );
+        add_linear_gradients(&mut to.weights, &attention.pair, attention.bias.as_ref(), &self.r, gradient);
         if let Some(r) = r {
+            let gradient = Matrix::new(gradient, rows, hidden);
             add_product(r, gradient, Matrix::new(attention.pair.of(inputs.weights), hidden, dim));
         }
     }
@@ -405,15 +391,9 @@ impl<T: Real> Chunk<T> {
     ) {
         let (dim, rows) = (inputs.dim(), self.pairs.len());
         let (blocks, state) = (inputs.end(end), &self.ends[end as usize]);
-        if let Some(bias) = &blocks.combine_bias {
-            add_rows(bias.of_mut(&mut to.weights), gradient);
-        }
+        let bias = blocks.combine_bias.as_ref();
+        add_linear_gradients(&mut to.weights, &blocks.combine, bias, &state.combined, gradient);
         let gradient = Matrix::new(gradient, rows, dim);
-        add_product(
-            blocks.combine.of_mut(&mut to.weights),
-            gradient.transposed(),
-            Matrix::new(&state.combined, rows, dim),
-        );
         let mut combined = vec![T::ZERO; rows * dim];
         add_product(&mut combined, gradient, Matrix::new(blocks.combine.of(inputs.weights), dim, dim));
         if let Some(entities) = &mut to.entities {
@@ -572,6 +552,31 @@ fn row_mut<T>(rows: &mut [T], at: usize, width: usize) -> &mut [T] {
 /// The same row so many times; zeros if there is none.
 fn broadcast<T: Real>(row: Option<&[T]>, rows: usize, width: usize) -> Vec<T> {
     row.map_or_else(|| vec![T::ZERO; rows * width], |row| row.repeat(rows))
+}
+
+/// A linear map of some rows.
+fn linear<T: Real>(weights: &[T], block: &Block, bias: Option<&Block>, from: &[T]) -> Vec<T> {
+    let rows = from.len() / block.columns;
+    let mut to = broadcast(bias.map(|bias| bias.of(weights)), rows, block.rows);
+    let matrix = Matrix::new(block.of(weights), block.rows, block.columns);
+    add_product(&mut to, Matrix::new(from, rows, block.columns), matrix.transposed());
+    to
+}
+
+/// Adds the gradients of its weights, from those of what it gave.
+fn add_linear_gradients<T: Real>(
+    weights: &mut [T],
+    block: &Block,
+    bias: Option<&Block>,
+    from: &[T],
+    gradient: &[T],
+) {
+    if let Some(bias) = bias {
+        add_rows(bias.of_mut(weights), gradient);
+    }
+    let rows = from.len() / block.columns;
+    let gradient = Matrix::new(gradient, rows, block.rows);
+    add_product(block.of_mut(weights), gradient.transposed(), Matrix::new(from, rows, block.columns));
 }
 
 /// Adds the sum of all rows.

@@ -8,14 +8,14 @@ use rana_graph::{EntityId, Graph, Pair};
 use rayon::prelude::*;
 
 use super::batch::{Contrasts, MetaTask};
-use super::config::{RScope, RanaConfig, ScoreSpace, TestNegatives, TrainEntities};
+use super::config::{RanaConfig, ScoreSpace, TestNegatives, TrainEntities};
 use super::encoder::{CHUNK, Chunk, End, Projection};
 use super::inputs::{EntityRows, Inputs};
 use super::learned_rows::LearnedRows;
 use super::negatives::{Choice, NegativeSampler, Pruned};
 use super::neighbours::Neighbours;
 use super::objective::{Objective, ObjectiveTask, Scratch};
-use super::pairs::EncodedPairs;
+use super::pairs::{EncodedPairs, add_r};
 use super::parameters::RanaParameters;
 use super::real::{add_scaled, dot};
 use super::weights::Layout;
@@ -165,15 +165,7 @@ impl<'g> RanaModel<'g> {
         padded.resize(CHUNK, pairs[0]);
         let mut r = vec![0.0; CHUNK * dim];
         for (&pair, r) in padded.iter().zip(r.chunks_exact_mut(dim)) {
-            let own = [pair];
-            let over = match inputs.config.r_scope {
-                RScope::Pair => &own[..],
-                RScope::TaskMean => support,
-            };
-            for pair in over {
-                add_scaled(r, 1.0 / over.len() as f32, inputs.rows.frozen(pair.tail));
-                add_scaled(r, -1.0 / over.len() as f32, inputs.rows.frozen(pair.head));
-            }
+            add_r(inputs, pair, support, r);
         }
         Chunk::encode(inputs, &self.projection, &padded, &r)
     }

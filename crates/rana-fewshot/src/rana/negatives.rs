@@ -53,15 +53,20 @@ pub(crate) struct NegativeSampler<'a> {
 }
 
 impl NegativeSampler<'_> {
+    /// The row that pruning sees.
+    fn row(&self, entity: EntityId) -> &[f32] {
+        match self.config.prune_space {
+            PruneSpace::Frozen | PruneSpace::Cosine => self.rows.pretrained(entity),
+            PruneSpace::Scoring => self.rows.scoring(entity),
+        }
+    }
+
     /// How similar two entities are, for pruning.
     fn similarity(&self, tail: EntityId, candidate: EntityId) -> f32 {
+        let (a, b) = (self.row(tail), self.row(candidate));
         match self.config.prune_space {
-            PruneSpace::Frozen => dot(self.rows.pretrained(tail), self.rows.pretrained(candidate)),
-            PruneSpace::Scoring => dot(self.rows.scoring(tail), self.rows.scoring(candidate)),
-            PruneSpace::Cosine => {
-                let (a, b) = (self.rows.pretrained(tail), self.rows.pretrained(candidate));
-                dot(a, b) / (dot(a, a) * dot(b, b)).sqrt().max(f32::MIN_POSITIVE)
-            }
+            PruneSpace::Frozen | PruneSpace::Scoring => dot(a, b),
+            PruneSpace::Cosine => dot(a, b) / (dot(a, a) * dot(b, b)).sqrt().max(f32::MIN_POSITIVE),
         }
     }
 
@@ -77,7 +82,7 @@ impl NegativeSampler<'_> {
                 }
                 let similarity = |(at, &candidate): (usize, &EntityId)| {
                     if let Some(&next) = candidates.get(at + AHEAD) {
-                        fetch(self.rows.frozen(next));
+                        fetch(self.row(next));
                     }
                     self.similarity(tail, candidate)
                 };
@@ -90,7 +95,7 @@ impl NegativeSampler<'_> {
     /// Draws the negatives of a pair without replacement from what survives pruning.
     ///
     /// Rejection is cheap as long as a fair share survives. Where too few do, all candidates are looked
-    /// at: the rule for few survivors applies, then all valid candidates, then all entities.
+    /// at and the rule for few survivors applies; where none is valid, other entities are drawn.
     pub(crate) fn draw<R: Rng + Clone>(
         &self,
         choice: &Choice<'_>,
@@ -104,7 +109,7 @@ impl NegativeSampler<'_> {
             if choice.cutoff > f32::NEG_INFINITY {
                 // What will be drawn, if about half survives.
                 let mut ahead = rng.clone();
-                (0..2 * wanted).for_each(|_| fetch(self.rows.frozen(candidate(&mut ahead))));
+                (0..2 * wanted).for_each(|_| fetch(self.row(candidate(&mut ahead))));
             }
             for _ in 0..TRIES * wanted {
                 let candidate = candidate(rng);

@@ -16,7 +16,7 @@ use super::config::{BetaScale, BetaSpace, InnerReduction, MetaOrder, NegWeight, 
 use super::diagnostics::TaskDiagnostics;
 use super::encoder::{CHUNK, Chunk, End};
 use super::inputs::Inputs;
-use super::real::{Real, add_scaled, dot};
+use super::real::{Real, add_scaled, dot, softmax};
 use super::row_gradients::RowGradients;
 
 /// A vector that is scored.
@@ -223,7 +223,7 @@ impl<'a, T: Real> Objective<'a, T> {
                 for (weight, &distance) in weights.iter_mut().zip(&scratch.distances[1..]) {
                     *weight = -temperature * distance;
                 }
-                softmax(weights);
+                softmax(weights, None);
             }
             NegWeight::Attention => {
                 let scale = self.beta_scale();
@@ -235,7 +235,7 @@ impl<'a, T: Real> Objective<'a, T> {
                     let of_heads = if std::ptr::eq(head, other_head) { own } else { dot(head, other_head) };
                     *weight = scale * (of_heads + dot(tail, other_tail));
                 }
-                softmax(weights);
+                softmax(weights, None);
             }
         }
     }
@@ -294,19 +294,6 @@ impl<T: Real> Scratch<T> {
     #[inline(always)]
     fn direction(&self, at: usize) -> &[T] {
         &self.directions[at * self.dim..(at + 1) * self.dim]
-    }
-}
-
-#[inline(always)]
-fn softmax<T: Real>(logits: &mut [T]) {
-    let Some(&first) = logits.first() else { return };
-    let most = logits.iter().copied().fold(first, |most, logit| if logit > most { logit } else { most });
-    for logit in logits.iter_mut() {
-        *logit = (*logit - most).exp();
-    }
-    let scale = T::ONE / logits.iter().copied().sum::<T>();
-    for logit in logits {
-        *logit *= scale;
     }
 }
 

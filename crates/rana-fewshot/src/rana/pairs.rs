@@ -1,6 +1,6 @@
 //! [`EncodedPairs`]: the pairs of some tasks, each encoded once.
 
-use rana_graph::{EntityId, Pair};
+use rana_graph::Pair;
 use rayon::prelude::*;
 
 use super::batch::{Contrasts, MetaTask};
@@ -46,16 +46,7 @@ impl<T: Real> EncodedPairs<T> {
                 let pairs: Vec<Pair> = keys.iter().map(|key| key.pair).collect();
                 let mut r = vec![T::ZERO; pairs.len() * inputs.dim()];
                 for (key, r) in keys.iter().zip(r.chunks_exact_mut(inputs.dim())) {
-                    match scope {
-                        RScope::Pair => add_translation(inputs, key.pair, T::ONE, r),
-                        RScope::TaskMean => {
-                            let support = tasks[key.task as usize].support.pairs();
-                            let share = T::ONE / T::of(support.len() as f64);
-                            for &pair in support {
-                                add_translation(inputs, pair, share, r);
-                            }
-                        }
-                    }
+                    add_r(inputs, key.pair, tasks[key.task as usize].support.pairs(), r);
                 }
                 Chunk::encode(inputs, projection, &pairs, &r)
             })
@@ -114,9 +105,16 @@ fn key(scope: RScope, number: usize, pair: Pair) -> Key {
     Key { task: if scope == RScope::TaskMean { number as u32 } else { 0 }, pair }
 }
 
-/// eq. 1, times a factor.
-fn add_translation<T: Real>(inputs: Inputs<'_, T>, pair: Pair, factor: T, r: &mut [T]) {
-    let row = |entity: EntityId| inputs.rows.frozen(entity);
-    add_scaled(r, factor, row(pair.tail));
-    add_scaled(r, -factor, row(pair.head));
+/// Adds eq. 1 of a pair that is seen with a support.
+pub(super) fn add_r<T: Real>(inputs: Inputs<'_, T>, pair: Pair, support: &[Pair], r: &mut [T]) {
+    let own = [pair];
+    let over = match inputs.config.r_scope {
+        RScope::Pair => &own[..],
+        RScope::TaskMean => support,
+    };
+    let share = T::ONE / T::of(over.len() as f64);
+    for pair in over {
+        add_scaled(r, share, inputs.rows.frozen(pair.tail));
+        add_scaled(r, -share, inputs.rows.frozen(pair.head));
+    }
 }

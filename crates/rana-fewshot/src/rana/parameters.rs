@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rana_embed::{EmbeddingSet, Table};
-use rana_graph::{Graph, RelationId};
+use rana_graph::Graph;
 use rand::RngExt;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -94,12 +94,6 @@ impl StartVectors {
     #[must_use]
     pub fn dim(&self) -> usize {
         self.entities.dim()
-    }
-
-    /// The row of a directed relation.
-    #[must_use]
-    pub fn relation(&self, relation: RelationId) -> &[f32] {
-        &self.relations[relation.index() * self.dim()..(relation.index() + 1) * self.dim()]
     }
 }
 

@@ -144,3 +144,23 @@ pub(crate) fn add_scaled<T: Real>(to: &mut [T], factor: T, from: &[T]) {
         *to += factor * from;
     }
 }
+
+/// The softmax over some logits and one more that stands for several alike; the weight of those.
+#[inline(always)]
+pub(crate) fn softmax<T: Real>(logits: &mut [T], repeated: Option<(T, T)>) -> T {
+    let greater = |a: T, b: T| if b > a { b } else { a };
+    let Some(&first) = logits.first().or(repeated.as_ref().map(|(logit, _)| logit)) else { return T::ZERO };
+    let mut most = logits.iter().copied().fold(first, greater);
+    if let Some((logit, _)) = repeated {
+        most = greater(most, logit);
+    }
+    for logit in logits.iter_mut() {
+        *logit = (*logit - most).exp();
+    }
+    let of_repeated = repeated.map_or(T::ZERO, |(logit, times)| times * (logit - most).exp());
+    let scale = T::ONE / (logits.iter().copied().sum::<T>() + of_repeated);
+    for logit in logits {
+        *logit *= scale;
+    }
+    of_repeated * scale
+}

@@ -1,12 +1,12 @@
 //! [`Averages`]: the four numbers that few-shot results are published as, and their [`Spread`].
 
 use rana_embed::link_prediction::Metrics;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::report::MacroMetrics;
 
 /// The four usual numbers, or something about each of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Averages<T = f64> {
     /// The mean reciprocal rank.
     pub mrr: T,
@@ -36,7 +36,7 @@ impl From<&MacroMetrics> for Averages {
 }
 
 /// A mean over draws, and how far single draws are from it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// The mean.
     pub mean: f64,
@@ -56,7 +56,9 @@ impl Spread {
 }
 
 impl Averages<Spread> {
-    pub(crate) fn of(draws: &[Averages]) -> Self {
+    /// The spread of each of the four. All is zero if there are none.
+    #[must_use]
+    pub fn of(draws: &[Averages]) -> Self {
         let spread = |of: fn(&Averages) -> f64| Spread::of(draws.iter().map(of));
         Self {
             mrr: spread(|draw| draw.mrr),

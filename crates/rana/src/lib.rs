@@ -11,12 +11,15 @@
 //! ```
 
 mod meta_training;
+mod settings;
+pub mod trial;
 
 pub use meta_training::MetaTraining;
 pub use rana_embed as embed;
 pub use rana_eval as eval;
 pub use rana_fewshot as fewshot;
 pub use rana_graph as graph;
+pub use settings::{Settings, SettingsError, assignment};
 
 /// The README's example is compiled and run with the doc tests.
 #[cfg(doctest)]

@@ -139,7 +139,7 @@ fn set<T>(field: &mut T, value: Option<T>) {
 
 /// The model that a file of settings asks for, if it does.
 fn model_of(file: &SettingsFile) -> Result<Option<ModelKind>, CliError> {
-    match file.table.get("model") {
+    match file.settings.table.get("model") {
         None => Ok(None),
         Some(toml::Value::String(name)) => name.parse().map(Some).map_err(|error: String| file.bad(&error)),
         Some(_) => Err(file.bad(&"model is no text")),

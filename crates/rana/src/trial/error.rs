@@ -1,0 +1,62 @@
+//! [`TrialError`]: why a trial cannot be done.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rana_embed::{CheckpointError, TableError, TrainError};
+use rana_eval::FewShotError;
+use rana_fewshot::rana::{MetaError, RunError};
+use rana_graph::StoreError;
+
+/// Why a trial cannot be done.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialError {
+    /// The graph cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Vectors cannot be read or written.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// Pre-training failed.
+    #[error(transparent)]
+    Pretraining(#[from] TrainError),
+    /// The checkpoint of a pre-training cannot be written.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// Meta-training failed.
+    #[error(transparent)]
+    Meta(#[from] MetaError),
+    /// The run cannot be read or written.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The evaluation failed.
+    #[error(transparent)]
+    FewShot(#[from] FewShotError),
+    /// The place of a trial is taken by something else.
+    #[error("{}: {what} of other settings is in the place of this trial. Remove it, or choose another --out", path.display())]
+    Taken {
+        /// The directory.
+        path: PathBuf,
+        /// What is there.
+        what: &'static str,
+    },
+    /// A file of the workspace cannot be accessed.
+    #[error("{}: could not {action}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// Somebody asked to stop; the same trial goes on from where it was.
+    #[error("stopped")]
+    Stopped,
+}
+
+impl TrialError {
+    pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { path: path.to_owned(), action, source }
+    }
+}

@@ -1,0 +1,270 @@
+//! [`Trial`]: one configuration tried, from a graph to numbers.
+
+mod error;
+mod identity;
+mod result;
+mod vectors;
+mod watch;
+mod workspace;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use rana_eval::{CardSettings, FewShotEvaluation};
+use rana_fewshot::rana::{
+    MetaError, MetaOutcome, RanaConfig, RanaModel, Run, RunError, RunManifest, StartVectors,
+};
+use rana_graph::{Split, Store, Unit};
+
+pub use error::TrialError;
+pub use identity::TrialIdentity;
+pub use result::{
+    CommonScores, Measurement, Measures, RelationScores, ResampledScores, Scores, TaskScores, TrialOutcome,
+    TrialResult, TrialSeconds,
+};
+pub use vectors::{ReadyVectors, VectorIdentity, VectorPlan, VectorSettings};
+pub use watch::{Pace, Unwatched, Watch};
+pub use workspace::Workspace;
+pub(crate) use workspace::write;
+
+use crate::MetaTraining;
+use watch::{CHECKPOINT_EVERY, TrainingWatch};
+
+/// The file that ends a trial.
+const RESULT: &str = "result.json";
+const RUN: &str = "run";
+
+/// One configuration, to be tried on a graph: vectors are made if they are not there, RANA is meta-trained,
+/// and the best model is measured.
+///
+/// Nothing is done twice. A trial that was measured is read; one that was interrupted, however, goes on from
+/// where it was, to the same numbers.
+///
+/// ```
+/// use rana::embed::{EmbedConfig, ModelKind};
+/// use rana::fewshot::rana::RanaConfig;
+/// use rana::fewshot::{PretrainingFacts, SplitConfig, split};
+/// use rana::graph::{ImportOptions, Store, import};
+/// use rana::trial::{Measures, Trial, Unwatched, VectorPlan, VectorSettings, Workspace};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let out = dir.path().join("out");
+/// let workspace = Workspace::new(out);
+/// let umls = import(&[rana::umls()], &ImportOptions::default(), &())?;
+/// let cut = split(&umls.graph, &SplitConfig::default())?;
+/// Store::write(workspace.graph(), &cut.graph, &cut.tasks, umls.inputs)?;
+/// let store = Store::open(workspace.graph())?;
+/// let trial = Trial {
+///     name: "first".to_owned(),
+///     vectors: VectorPlan::Train(VectorSettings {
+///         name: "transe".to_owned(),
+///         config: EmbedConfig { epochs: 3, ..EmbedConfig::recommended(ModelKind::TransE, 2_500) },
+///         facts: PretrainingFacts::Background,
+///         shots: 5,
+///     }),
+///     config: RanaConfig { steps: 5, eval_every: 5, batch: 4, ..RanaConfig::preset("umls")? },
+///     measures: Measures::DEV,
+/// };
+/// let result = trial.run(&store, &workspace, &Unwatched::default())?;
+/// assert!(result.measurement().unwrap().dev.micro.mrr > 0.0);
+/// assert!(trial.finished(&store, &workspace).is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// What its directory is called, beside hash and seed.
+    pub name: String,
+    /// The vectors it starts from.
+    pub vectors: VectorPlan,
+    /// Its settings, seed included.
+    pub config: RanaConfig,
+    /// What is measured.
+    pub measures: Measures,
+}
+
+impl Trial {
+    /// What makes it the trial it is.
+    #[must_use]
+    pub fn identity(&self, store: &Store) -> TrialIdentity {
+        TrialIdentity {
+            dataset: store.manifest.data.clone(),
+            vectors: self.vectors.identity(),
+            config: self.config.clone(),
+        }
+    }
+
+    /// Its directory.
+    #[must_use]
+    pub fn path(&self, store: &Store, workspace: &Workspace) -> PathBuf {
+        workspace.trial(&self.identity(store).directory(&self.name))
+    }
+
+    /// Where its run is or will be.
+    #[must_use]
+    pub fn run_path(&self, store: &Store, workspace: &Workspace) -> PathBuf {
+        self.path(store, workspace).join(RUN)
+    }
+
+    /// The result of the same trial, if all that is asked for was measured before.
+    #[must_use]
+    pub fn finished(&self, store: &Store, workspace: &Workspace) -> Option<TrialResult> {
+        // A result that cannot be read is of another version, and made again from the run.
+        let text = fs::read(self.path(store, workspace).join(RESULT)).ok()?;
+        let result: TrialResult = serde_json::from_slice(&text).ok()?;
+        let is_measured = result.measures == self.measures || !self.measures.test;
+        (result.identity == self.identity(store) && is_measured).then_some(result)
+    }
+
+    /// How much there is to do, in no unit but the same for all trials.
+    #[must_use]
+    pub fn work(&self) -> f64 {
+        let config = &self.config;
+        let pairs = config.shots + config.queries;
+        config.steps as f64 * config.batch as f64 * pairs as f64 * (2.0 + config.negatives as f64 / 5.0)
+    }
+
+    /// Does what is not done yet.
+    ///
+    /// # Errors
+    /// If the parts do not go together, the disk refuses, or somebody asks to stop. Settings that training
+    /// diverges with are a result.
+    pub fn run(
+        &self,
+        store: &Store,
+        workspace: &Workspace,
+        watch: &dyn Watch,
+    ) -> Result<TrialResult, TrialError> {
+        if let Some(result) = self.finished(store, workspace) {
+            return Ok(result);
+        }
+        let path = self.path(store, workspace);
+        let vectors = self.vectors.ready(store, workspace, watch)?;
+        let start = MetaTraining::start(store, &self.config, &vectors.set)?;
+        let mut seconds = TrialSeconds { pretraining: vectors.seconds, ..TrialSeconds::default() };
+        let trained = self.train(store, &path.join(RUN), &vectors.path, start.clone(), watch);
+        let outcome = match trained {
+            Ok(run) => {
+                seconds.training = run.manifest.seconds.unwrap_or_default();
+                let started = Instant::now();
+                let measurement = self.measure(store, &run, &start, watch)?;
+                seconds.evaluation = started.elapsed().as_secs_f64();
+                TrialOutcome::Measured(Box::new(measurement))
+            }
+            Err(TrialError::Meta(error @ (MetaError::Diverged { .. } | MetaError::Validation(_)))) => {
+                TrialOutcome::Failed { reason: error.to_string() }
+            }
+            Err(error) => return Err(error),
+        };
+        let result = TrialResult {
+            identity: self.identity(store),
+            measures: self.measures,
+            outcome,
+            seconds,
+            written_by: concat!("rana ", env!("CARGO_PKG_VERSION")).to_owned(),
+        };
+        let text = serde_json::to_vec_pretty(&result)
+            .map_err(|error| TrialError::io(&path, "write the result")(error.into()))?;
+        write(&path.join(RESULT), &text)?;
+        Ok(result)
+    }
+
+    /// The finished run of this trial.
+    fn train(
+        &self,
+        store: &Store,
+        path: &Path,
+        vectors: &Path,
+        start: StartVectors,
+        watch: &dyn Watch,
+    ) -> Result<Run, TrialError> {
+        let manifest = RunManifest::new(
+            &store.graph,
+            absolute(&store.path),
+            store.manifest.data.clone(),
+            absolute(vectors),
+            &start,
+        );
+        let (mut run, from) = match Run::is_at(path) {
+            false => (Run::create(path, manifest, self.config.clone())?, None),
+            true => {
+                let mut run = Run::open(path)?;
+                let is_same = run.config == self.config
+                    && run.check(&store.graph, &start).is_ok()
+                    && run.check_tasks(&store.manifest.data).is_ok();
+                if !is_same {
+                    return Err(TrialError::Taken { path: path.to_owned(), what: "a run" });
+                }
+                if run.is_finished() && run.model(&start).is_ok() {
+                    return Ok(run);
+                }
+                match if run.is_finished() { Ok(None) } else { run.resume(&start) } {
+                    Ok(Some(from)) => (run, Some(from)),
+                    // Killed before its first checkpoint was whole, or its model was removed: it begins again.
+                    Ok(None) | Err(RunError::NoCheckpoint { .. }) => {
+                        drop(run);
+                        fs::remove_dir_all(path).map_err(TrialError::io(path, "remove the unfinished run"))?;
+                        (Run::create(path, manifest, self.config.clone())?, None)
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        };
+        let mut training = MetaTraining::new(store, self.config.clone(), start)?;
+        training.checkpoint_every = CHECKPOINT_EVERY;
+        let progress = watch.progress();
+        progress.begin("meta-training", Some(self.config.steps), Unit::Steps);
+        progress.advance(from.as_ref().map_or(0, |(state, _)| state.step));
+        let outcome = training.run(&mut run, from, &mut TrainingWatch { watch });
+        progress.end();
+        match outcome? {
+            MetaOutcome::Stopped => Err(TrialError::Stopped),
+            MetaOutcome::Finished | MetaOutcome::OutOfPatience => Ok(run),
+        }
+    }
+
+    /// Measures the best model of a run.
+    fn measure(
+        &self,
+        store: &Store,
+        run: &Run,
+        start: &StartVectors,
+        watch: &dyn Watch,
+    ) -> Result<Measurement, TrialError> {
+        let best = run.manifest.best.ok_or_else(|| RunError::NoModel { path: run.path().to_owned() })?;
+        let model = RanaModel::new(self.config.clone(), &store.graph, Arc::new(run.model(start)?));
+        let shots = self.config.shots;
+        let dev = FewShotEvaluation { shots, ..FewShotEvaluation::default() }.evaluate(
+            &model,
+            &store.graph,
+            &store.tasks,
+            Split::Dev,
+            &(),
+        )?;
+        let test = match self.measures {
+            Measures { test: true, draws, common_shots } => {
+                let settings = CardSettings { shots, draws, common_shots, ..CardSettings::default() };
+                let progress = watch.progress();
+                let card =
+                    settings.evaluate(("rana", &model), &[], &store.graph, &store.tasks, progress)?;
+                Some(TaskScores::from(&card))
+            }
+            Measures { test: false, .. } => None,
+        };
+        Ok(Measurement {
+            best_step: best.step,
+            selection_mrr: best.dev_mrr,
+            steps: run.manifest.steps.unwrap_or_default(),
+            dev: Scores::from(&dev),
+            test,
+        })
+    }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! [`TrialResult`]: what a trial measured, as `result.json` keeps it.
+
+use rana_eval::{Averages, CardResult, EvaluationCard, FewShotReport, Official, Resampled, Spread};
+use serde::{Deserialize, Serialize};
+
+use super::identity::TrialIdentity;
+
+/// What is measured of a trained model. Dev always is; test only where somebody asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measures {
+    /// Whether the test tasks are evaluated.
+    pub test: bool,
+    /// Resampled supports of each test task: none, or at least 2.
+    pub draws: usize,
+    /// The largest number of shots that shares its queries.
+    pub common_shots: usize,
+}
+
+impl Measures {
+    /// Dev only, as for all choices.
+    pub const DEV: Self = Self { test: false, draws: 0, common_shots: 0 };
+}
+
+/// What a trial measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialResult {
+    /// What was tried.
+    pub identity: TrialIdentity,
+    /// What was to be measured.
+    pub measures: Measures,
+    /// How it went.
+    pub outcome: TrialOutcome,
+    /// How long it took.
+    pub seconds: TrialSeconds,
+    /// The program that wrote it.
+    pub written_by: String,
+}
+
+/// How a trial went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrialOutcome {
+    /// It was trained and measured.
+    Measured(Box<Measurement>),
+    /// The settings cannot be trained with, for instance because the loss diverges.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What was measured of a trained model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// The step of the best model.
+    pub best_step: u64,
+    /// The MRR it was chosen by: on dev, or on the train tasks that were left out of training.
+    pub selection_mrr: f64,
+    /// How many steps were done.
+    pub steps: u64,
+    /// On the dev tasks, official support.
+    pub dev: Scores,
+    /// On the test tasks, if they were asked for.
+    pub test: Option<TaskScores>,
+}
+
+/// Averages on one support.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scores {
+    /// Over all queries, as published results are.
+    pub micro: Averages,
+    /// Over tasks, each counting the same.
+    #[serde(rename = "macro")]
+    pub macro_average: Averages,
+}
+
+/// What a card says of a model, as far as tables of many models need it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TaskScores {
+    /// How many queries there are.
+    pub queries: u64,
+    /// On the official support.
+    pub official: Scores,
+    /// On resampled supports, if any were drawn.
+    pub resampled: Option<ResampledScores>,
+    /// On the queries that all numbers of shots share, if there are any.
+    pub common: Option<CommonScores>,
+    /// The official MRR of every task; empty for rows beside a model.
+    pub per_relation: Vec<RelationScores>,
+}
+
+/// Results over random supports.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ResampledScores {
+    /// How many supports of each task.
+    pub draws: usize,
+    /// Over all queries, by draw.
+    pub micro: Averages<Spread>,
+    /// Over tasks, by draw.
+    #[serde(rename = "macro")]
+    pub macro_average: Averages<Spread>,
+}
+
+/// Results on the queries that all numbers of shots share.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CommonScores {
+    /// How many queries there are.
+    pub queries: u64,
+    /// On the official support.
+    pub official: Scores,
+    /// On resampled supports, if any were drawn.
+    pub resampled: Option<ResampledScores>,
+}
+
+/// The result on one task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RelationScores {
+    /// The relation.
+    pub relation: String,
+    /// How many queries it has.
+    pub queries: u64,
+    /// On the official support.
+    pub official: Averages,
+}
+
+/// How long a trial took, pauses left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrialSeconds {
+    /// Making the vectors, if this trial made them in one go.
+    pub pretraining: Option<f64>,
+    /// Meta-training.
+    pub training: f64,
+    /// Evaluation.
+    pub evaluation: f64,
+}
+
+impl TrialSeconds {
+    /// All of it.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        self.pretraining.unwrap_or_default() + self.training + self.evaluation
+    }
+}
+
+impl TrialResult {
+    /// What was measured, unless the trial failed.
+    #[must_use]
+    pub fn measurement(&self) -> Option<&Measurement> {
+        match &self.outcome {
+            TrialOutcome::Measured(measurement) => Some(measurement),
+            TrialOutcome::Failed { .. } => None,
+        }
+    }
+}
+
+impl From<&FewShotReport> for Scores {
+    fn from(report: &FewShotReport) -> Self {
+        Self { micro: (&report.micro).into(), macro_average: (&report.macro_average).into() }
+    }
+}
+
+impl From<&Official> for Scores {
+    fn from(official: &Official) -> Self {
+        Self { micro: (&official.micro).into(), macro_average: (&official.macro_average).into() }
+    }
+}
+
+impl From<Resampled> for ResampledScores {
+    fn from(Resampled { draws, micro, macro_average }: Resampled) -> Self {
+        Self { draws, micro, macro_average }
+    }
+}
+
+impl From<&CardResult> for TaskScores {
+    fn from(result: &CardResult) -> Self {
+        Self {
+            queries: result.official.micro.queries,
+            official: (&result.official).into(),
+            resampled: result.resampled.map(Into::into),
+            common: result.common.as_ref().map(|common| CommonScores {
+                queries: common.queries,
+                official: (&common.official).into(),
+                resampled: common.resampled.map(Into::into),
+            }),
+            per_relation: Vec::new(),
+        }
+    }
+}
+
+impl From<&EvaluationCard> for TaskScores {
+    /// What a card says of the model it is about.
+    fn from(card: &EvaluationCard) -> Self {
+        let per_relation = card.per_relation.iter().map(|of| RelationScores {
+            relation: of.relation.clone(),
+            queries: of.queries,
+            official: of.official,
+        });
+        Self { per_relation: per_relation.collect(), ..Self::from(&card.result) }
+    }
+}

@@ -1,0 +1,140 @@
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use rana_embed::{EmbedConfig, ModelKind};
+use rana_fewshot::{PretrainingFacts, SplitConfig, split};
+use rana_graph::{ImportOptions, Progress, Store, import};
+
+use super::*;
+
+/// UMLS, split, in a workspace of its own.
+pub(crate) fn umls(workspace: &Workspace) -> Store {
+    let umls = import(&[crate::umls()], &ImportOptions::default(), &()).unwrap();
+    let cut = split(&umls.graph, &SplitConfig::default()).unwrap();
+    Store::write(workspace.graph(), &cut.graph, &cut.tasks, umls.inputs).unwrap();
+    Store::open(workspace.graph()).unwrap()
+}
+
+pub(crate) fn small_vectors() -> VectorSettings {
+    VectorSettings {
+        name: "transe".to_owned(),
+        config: EmbedConfig { dim: 16, epochs: 4, ..EmbedConfig::recommended(ModelKind::TransE, 2_500) },
+        facts: PretrainingFacts::Background,
+        shots: 5,
+    }
+}
+
+fn small(seed: u64) -> Trial {
+    Trial {
+        name: "small".to_owned(),
+        vectors: VectorPlan::Train(small_vectors()),
+        config: RanaConfig {
+            steps: 30,
+            eval_every: 5,
+            batch: 4,
+            seed,
+            ..RanaConfig::preset("umls").unwrap()
+        },
+        measures: Measures { test: true, draws: 2, common_shots: 8 },
+    }
+}
+
+/// Stops after so many reports of progress.
+pub(crate) struct StopAfter {
+    left: AtomicU64,
+    stop: AtomicBool,
+}
+
+impl StopAfter {
+    pub(crate) fn new(reports: u64) -> Self {
+        Self { left: AtomicU64::new(reports), stop: AtomicBool::new(false) }
+    }
+}
+
+impl Progress for StopAfter {
+    fn begin(&self, _: &str, _: Option<u64>, _: Unit) {}
+    fn advance(&self, _: u64) {
+        if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+    fn end(&self) {}
+}
+
+impl Watch for StopAfter {
+    fn progress(&self) -> &dyn Progress {
+        self
+    }
+    fn stop(&self) -> &AtomicBool {
+        &self.stop
+    }
+}
+
+/// A result without its times.
+fn numbers(result: TrialResult) -> TrialResult {
+    TrialResult { seconds: TrialSeconds::default(), ..result }
+}
+
+#[test]
+fn a_trial_that_is_stopped_again_and_again_ends_in_the_same_numbers() {
+    let dir = tempfile::tempdir().unwrap();
+    let [whole, broken] = ["whole", "broken"].map(|name| Workspace::new(dir.path().join(name)));
+    let trial = small(3);
+    let store = umls(&whole);
+    let expected = trial.run(&store, &whole, &Unwatched::default()).unwrap();
+    let measured = expected.measurement().unwrap();
+    let test = measured.test.as_ref().unwrap();
+    assert!(test.resampled.is_some() && test.common.is_some() && !test.per_relation.is_empty());
+    assert_eq!(measured.dev.micro.mrr, measured.selection_mrr);
+
+    let store = umls(&broken);
+    let mut stops = 0;
+    let result = loop {
+        match trial.run(&store, &broken, &StopAfter::new(11)) {
+            Err(TrialError::Stopped) => stops += 1,
+            result => break result.unwrap(),
+        }
+        assert!(trial.finished(&store, &broken).is_none());
+        assert!(stops < 100);
+    };
+    assert!(stops >= 4, "{stops}");
+    assert_eq!(numbers(result), numbers(expected));
+}
+
+#[test]
+fn what_was_measured_is_not_measured_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = Workspace::new(dir.path().join("out"));
+    let store = umls(&workspace);
+    let dev = Trial { measures: Measures::DEV, ..small(1) };
+    let first = dev.run(&store, &workspace, &Unwatched::default()).unwrap();
+    assert!(first.measurement().unwrap().test.is_none());
+    // Anything but reading the result would have to train, and may not.
+    let stopped = StopAfter::new(1);
+    stopped.stop.store(true, Ordering::Relaxed);
+    assert_eq!(dev.run(&store, &workspace, &stopped).unwrap(), first);
+    // Test asks for an evaluation, but for no training.
+    assert!(small(1).finished(&store, &workspace).is_none());
+    let tested = small(1).run(&store, &workspace, &stopped).unwrap();
+    assert_eq!(tested.measurement().unwrap().dev, first.measurement().unwrap().dev);
+    // Dev is part of that.
+    assert_eq!(dev.finished(&store, &workspace), Some(tested));
+    // Another seed and other vectors are other trials, which have to be trained.
+    assert!(matches!(small(2).run(&store, &workspace, &stopped), Err(TrialError::Stopped)));
+    let config = EmbedConfig { seed: 9, ..small_vectors().config };
+    let vectors = VectorPlan::Train(VectorSettings { config, ..small_vectors() });
+    assert!(!vectors.is_ready(&store, &workspace));
+    let other = Trial { vectors, ..small(1) };
+    assert!(matches!(other.run(&store, &workspace, &stopped), Err(TrialError::Stopped)));
+}
+
+#[test]
+fn settings_that_diverge_are_a_result() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = Workspace::new(dir.path().join("out"));
+    let store = umls(&workspace);
+    let mut trial = small(1);
+    trial.config.learning_rate = 1e30;
+    let result = trial.run(&store, &workspace, &Unwatched::default()).unwrap();
+    assert!(matches!(&result.outcome, TrialOutcome::Failed { reason } if reason.contains("diverged")), "{result:?}");
+    assert_eq!(trial.finished(&store, &workspace), Some(result));
+}

@@ -1,0 +1,204 @@
+//! [`VectorPlan`]: the vectors a trial starts from, made once.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use rana_embed::{
+    Checkpoint, EmbedConfig, EmbeddingMetadata, EmbeddingSet, Outcome, Pretraining, training_metrics,
+};
+use rana_fewshot::PretrainingFacts;
+use rana_fewshot::rana::StartVectors;
+use rana_graph::{Store, Unit};
+use serde::{Deserialize, Serialize};
+
+use super::error::TrialError;
+use super::identity::hash;
+use super::watch::{PretrainingWatch, Watch};
+use super::workspace::Workspace;
+
+/// The vectors a trial starts from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum VectorPlan {
+    /// Trained in the workspace, unless they are there already.
+    Train(VectorSettings),
+    /// Made elsewhere.
+    Given {
+        /// Where they are.
+        path: PathBuf,
+        /// What they are.
+        checksum: u64,
+    },
+}
+
+/// How vectors are trained.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VectorSettings {
+    /// What their directory is called, beside hash and seed.
+    pub name: String,
+    /// How they are trained, seed included.
+    pub config: EmbedConfig,
+    /// Which facts they are trained on.
+    pub facts: PretrainingFacts,
+    /// How many facts of each dev and test task are among these, if supports are.
+    pub shots: usize,
+}
+
+/// What makes vectors those they are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VectorIdentity {
+    /// How they were trained.
+    Trained {
+        /// The settings, seed included.
+        config: Box<EmbedConfig>,
+        /// Which facts they were trained on.
+        facts: PretrainingFacts,
+        /// How many facts of each dev and test task were among these.
+        support_shots: Option<usize>,
+    },
+    /// What they are, if nothing is known of their making.
+    Given {
+        /// A checksum.
+        #[serde(with = "rana_graph::hex")]
+        checksum: u64,
+    },
+}
+
+/// Vectors that are there.
+#[derive(Debug)]
+pub struct ReadyVectors {
+    /// The vectors.
+    pub set: EmbeddingSet,
+    /// Where they are.
+    pub path: PathBuf,
+    /// How long making them took, if they were made just now.
+    pub seconds: Option<f64>,
+}
+
+impl VectorPlan {
+    /// Vectors that somebody else made for a graph.
+    ///
+    /// # Errors
+    /// If there are none, or they are those of another graph or do not fit RANA.
+    pub fn given(path: impl Into<PathBuf>, store: &Store) -> Result<Self, TrialError> {
+        let path = path.into();
+        let set = EmbeddingSet::open(&path, &store.graph)?;
+        let start = StartVectors::pretrained(&store.graph, &set)
+            .map_err(|error| TrialError::Meta(error.into()))?;
+        Ok(Self::Given { path, checksum: start.checksum() })
+    }
+
+    /// What makes them those they are.
+    #[must_use]
+    pub fn identity(&self) -> VectorIdentity {
+        match self {
+            Self::Train(settings) => VectorIdentity::Trained {
+                config: Box::new(settings.config.clone()),
+                facts: settings.facts,
+                support_shots: settings.support_shots(),
+            },
+            Self::Given { checksum, .. } => VectorIdentity::Given { checksum: *checksum },
+        }
+    }
+
+    /// Where they are or will be.
+    #[must_use]
+    pub fn path(&self, store: &Store, workspace: &Workspace) -> PathBuf {
+        match self {
+            Self::Train(settings) => workspace.vectors(&settings.directory(store)),
+            Self::Given { path, .. } => path.clone(),
+        }
+    }
+
+    /// Whether they are there.
+    #[must_use]
+    pub fn is_ready(&self, store: &Store, workspace: &Workspace) -> bool {
+        match self {
+            Self::Train(settings) => settings.is_at(&self.path(store, workspace), store),
+            Self::Given { .. } => true,
+        }
+    }
+
+    /// Makes them, unless they are there. An interrupted training goes on to the same result.
+    ///
+    /// # Errors
+    /// If training fails or is stopped, or the disk refuses.
+    pub fn ready(
+        &self,
+        store: &Store,
+        workspace: &Workspace,
+        watch: &dyn Watch,
+    ) -> Result<ReadyVectors, TrialError> {
+        let path = self.path(store, workspace);
+        let seconds = match self {
+            Self::Train(settings) if !settings.is_at(&path, store) => {
+                let started = Instant::now();
+                settings.train(store, &path, watch)?;
+                Some(started.elapsed().as_secs_f64())
+            }
+            _ => None,
+        };
+        Ok(ReadyVectors { set: EmbeddingSet::open(&path, &store.graph)?, path, seconds })
+    }
+}
+
+impl VectorSettings {
+    fn support_shots(&self) -> Option<usize> {
+        (self.facts == PretrainingFacts::Supports).then_some(self.shots)
+    }
+
+    fn directory(&self, store: &Store) -> String {
+        let unseeded = EmbedConfig { seed: 0, ..self.config.clone() };
+        let hash = hash(&(&store.manifest.data, unseeded, self.facts, self.support_shots()));
+        format!("{}-{hash:08x}-{}", self.name, self.config.seed)
+    }
+
+    /// Whether just these vectors are at a place.
+    fn is_at(&self, path: &Path, store: &Store) -> bool {
+        EmbeddingSet::read_metadata(path).is_ok_and(|metadata| {
+            metadata.training.as_ref() == Some(&self.config)
+                && metadata.origin == self.facts.to_string()
+                && metadata.support_shots == self.support_shots()
+                && metadata.graph == store.graph.fingerprint()
+        })
+    }
+
+    fn train(&self, store: &Store, path: &Path, watch: &dyn Watch) -> Result<(), TrialError> {
+        EmbeddingSet::check_target(path)?;
+        let others = self.facts.of(&store.tasks, self.shots);
+        let pretraining = Pretraining::new(&store.graph, &others, self.config.clone())?;
+        fs::create_dir_all(path).map_err(TrialError::io(path, "create the directory"))?;
+        let checkpoint = path.join(EmbeddingSet::CHECKPOINT);
+        // One that cannot be read, or is of other facts, only costs the time to begin again.
+        let earlier = Checkpoint::read(&checkpoint).ok().filter(|earlier| earlier.config == self.config);
+        let mut trainer = match pretraining.trainer(earlier) {
+            Ok(trainer) => trainer,
+            Err(_) => pretraining.trainer(None)?,
+        };
+        let facts = pretraining.data().facts().len() as u64;
+        let position = trainer.checkpoint().position;
+        let stage = format!("pre-training {} (seed {})", self.config.model, self.config.seed);
+        let progress = watch.progress();
+        progress.begin(&stage, Some(facts * u64::from(self.config.epochs)), Unit::Facts);
+        progress.advance(facts * u64::from(position.epoch) + position.fact as u64);
+        let mut observer = PretrainingWatch { watch, checkpoint: checkpoint.clone(), last: Instant::now() };
+        let outcome = pretraining.run(&mut trainer, &mut observer, watch.stop());
+        progress.end();
+        if outcome? == Outcome::Stopped {
+            trainer.checkpoint().write(&checkpoint)?;
+            return Err(TrialError::Stopped);
+        }
+        let metadata = EmbeddingMetadata {
+            origin: self.facts.to_string(),
+            support_shots: self.support_shots(),
+            metrics: training_metrics(trainer.checkpoint()),
+            ..EmbeddingMetadata::default()
+        };
+        EmbeddingSet::trained(&store.graph, self.config.clone(), trainer.into_parameters(), metadata)?
+            .write(path)?;
+        // It only takes room from here on.
+        let _ = fs::remove_file(&checkpoint);
+        Ok(())
+    }
+}

@@ -10,6 +10,9 @@ use rana::fewshot::{EpisodeError, SplitError};
 use rana::graph::format::{ExportError, FormatError};
 use rana::graph::synth::SynthError;
 use rana::graph::{HeldOut, Split, StoreError};
+use rana::reproduction::ReproductionError;
+use rana::sweep::PlanError;
+use rana::trial::TrialError;
 
 /// Whatever can end a command, as the user sees it.
 #[derive(Debug, thiserror::Error)]
@@ -63,6 +66,14 @@ pub(crate) enum CliError {
     Moved { run: String, what: &'static str, source: Box<CliError> },
     #[error("stopped at step {step} of {steps}; a checkpoint is written. Go on with `{resume}`")]
     StoppedTraining { step: u64, steps: u64, resume: String },
+    #[error(transparent)]
+    Trial(#[from] TrialError),
+    #[error(transparent)]
+    Reproduction(#[from] ReproductionError),
+    #[error("{file}: {source}")]
+    Plan { file: String, source: PlanError },
+    #[error("stopped; what was done is kept. Go on with `{resume}`")]
+    StoppedTrials { resume: String },
     #[error("{store}: no vectors. Make some with `rana embed {store}`")]
     NoVectors { store: String },
     #[error(
@@ -86,7 +97,11 @@ impl CliError {
     /// 2 where the arguments cannot be met whatever the data, as for clap's own errors; else 1.
     pub(crate) fn exit_code(&self) -> u8 {
         let is_usage = match self {
-            Self::Usage(_) | Self::Settings { .. } => true,
+            Self::Usage(_) | Self::Settings { .. } | Self::Plan { .. } => true,
+            Self::Trial(TrialError::NoVectors { .. }) => true,
+            Self::Reproduction(error) => {
+                matches!(error, ReproductionError::Preset { .. } | ReproductionError::Row { .. })
+            }
             Self::Split(error) => matches!(
                 error,
                 SplitError::EmptyRange { .. }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+use rana::eval::ResultsTable;
 use rana::graph::{Progress, Unit};
 use serde::Serialize;
 
@@ -223,6 +224,35 @@ pub(crate) fn table<const N: usize>(
     table.trim_fmt()
 }
 
+/// A table of results: the first column to the left, all others to the right.
+pub(crate) fn results(results: &ResultsTable) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let right = |at: usize| if at == 0 { CellAlignment::Left } else { CellAlignment::Right };
+    let cells = results.titles.iter().enumerate();
+    table.set_header(cells.map(|(at, title)| Cell::new(title).set_alignment(right(at))));
+    for row in &results.rows {
+        table.add_row(row);
+    }
+    for at in 0..results.titles.len() {
+        if let Some(column) = table.column_mut(at) {
+            column.set_padding((if at == 0 { 2 } else { 1 }, 1));
+            column.set_cell_alignment(right(at));
+        }
+    }
+    table.trim_fmt()
+}
+
+/// A time as people say it.
+pub(crate) fn duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..90 => format!("{seconds} s"),
+        90..5400 => format!("{} min", (seconds + 30) / 60),
+        _ => format!("{:.1} h", seconds as f64 / 3600.0),
+    }
+}
+
 /// A number with thousands separated, as people read it.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
@@ -244,6 +274,12 @@ pub(crate) fn bytes(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_said_as_exactly_as_people_need_them() {
+        let said = [0, 89, 90, 600, 5400, 36_000].map(|seconds| duration(Duration::from_secs(seconds)));
+        assert_eq!(said, ["0 s", "89 s", "2 min", "10 min", "1.5 h", "10.0 h"]);
+    }
 
     #[test]
     fn thousands_are_separated() {

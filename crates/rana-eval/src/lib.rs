@@ -13,7 +13,9 @@ mod few_shot;
 mod html;
 mod mean_translation;
 mod peak_memory;
+pub mod plot;
 mod report;
+mod results_table;
 #[cfg(test)]
 mod testing;
 
@@ -30,3 +32,4 @@ pub use html::html_page;
 pub use mean_translation::MeanTranslation;
 pub use peak_memory::peak_memory;
 pub use report::{FewShotReport, MacroMetrics, TaskReport};
+pub use results_table::ResultsTable;

@@ -11,7 +11,9 @@
 //! ```
 
 mod meta_training;
+pub mod reproduction;
 mod settings;
+pub mod sweep;
 pub mod trial;
 
 pub use meta_training::MetaTraining;

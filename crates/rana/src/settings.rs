@@ -61,14 +61,20 @@ impl SettingsError {
     }
 }
 
+impl From<toml::Table> for Settings {
+    fn from(table: toml::Table) -> Self {
+        Self { table, unset: Vec::new() }
+    }
+}
+
 impl Settings {
     /// The settings of a text.
     ///
     /// # Errors
     /// If it is no TOML.
     pub fn of_text(text: &str) -> Result<Self, SettingsError> {
-        let table = text.parse().map_err(|error: toml::de::Error| SettingsError::field(&error))?;
-        Ok(Self { table, unset: Vec::new() })
+        let table: Result<toml::Table, _> = text.parse();
+        Ok(table.map_err(|error: toml::de::Error| SettingsError::field(&error))?.into())
     }
 
     /// The settings of assignments such as `J=3`: a value that is no TOML is a text, and one that is
@@ -102,9 +108,9 @@ impl Settings {
 
     /// Sets one field; dots lead into tables.
     pub fn set(&mut self, key: &str, value: toml::Value) {
-        let nested = key
-            .rsplit('.')
-            .fold(value, |inner, part| toml::Value::Table(toml::Table::from_iter([(part.to_owned(), inner)])));
+        let nested = key.rsplit('.').fold(value, |inner, part| {
+            toml::Value::Table(toml::Table::from_iter([(part.to_owned(), inner)]))
+        });
         if let toml::Value::Table(table) = nested {
             overlay(&mut self.table, &table);
         }

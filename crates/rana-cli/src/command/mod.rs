@@ -8,9 +8,12 @@ pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod quickstart;
+pub(crate) mod reproduce;
 pub(crate) mod split;
+pub(crate) mod sweep;
 pub(crate) mod synth;
 pub(crate) mod train;
+mod trials;
 
 use crate::cli::Command;
 use crate::error::CliError;
@@ -24,7 +27,9 @@ pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<(), CliError>
         Command::Split(args) => split::run(&args, terminal),
         Command::Embed(args) => embed::run(&args, terminal),
         Command::Train(args) => train::run(&args, terminal),
+        Command::Sweep(args) => sweep::run(&args, terminal),
         Command::Eval(args) => eval::run(&args, terminal),
+        Command::Reproduce(args) => reproduce::run(&args, terminal),
         Command::Episodes(args) => episodes::run(&args, terminal),
         Command::Export(args) => export::run(&args, terminal),
         Command::Synth(args) => synth::run(&args, terminal),

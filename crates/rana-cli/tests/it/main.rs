@@ -9,4 +9,6 @@ mod datasets;
 mod embed;
 #[cfg(unix)]
 mod faults;
+mod reproduce;
+mod sweep;
 mod train;

@@ -14,11 +14,11 @@ static TOUR: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
     dir
 });
 
-fn benchmark() -> PathBuf {
+pub(crate) fn benchmark() -> PathBuf {
     TOUR.path().join("tour/benchmark")
 }
 
-fn path(path: &Path) -> &str {
+pub(crate) fn path(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
@@ -114,7 +114,7 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
     assert_eq!(train("all-3", "5", "3", &all), one);
 }
 
-fn spawn(dir: &Path, args: &[&str]) -> Child {
+pub(crate) fn spawn(dir: &Path, args: &[&str]) -> Child {
     Command::new(assert_cmd::cargo::cargo_bin("rana"))
         .args(args)
         .current_dir(dir)

@@ -3,7 +3,7 @@
 mod charts;
 mod svg;
 
-use self::svg::escape;
+pub(crate) use self::svg::escape;
 use crate::averages::Spread;
 use crate::card::{CardResult, Common, EvaluationCard, Official, Resampled};
 

@@ -87,7 +87,7 @@ impl Svg {
 }
 
 /// Text as it must be written in HTML and SVG, also inside quotes.
-pub(super) fn escape(text: impl Display) -> String {
+pub(crate) fn escape(text: impl Display) -> String {
     let mut escaped = String::new();
     for character in text.to_string().chars() {
         match character {

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rana_embed::{CheckpointError, TableError, TrainError};
+use rana_embed::{CheckpointError, PresetError, TableError, TrainError};
 use rana_eval::FewShotError;
 use rana_fewshot::rana::{MetaError, RunError};
 use rana_graph::StoreError;
@@ -32,6 +32,16 @@ pub enum TrialError {
     /// The evaluation failed.
     #[error(transparent)]
     FewShot(#[from] FewShotError),
+    /// Nothing has this name.
+    #[error(
+        "`{name}` is neither a directory with vectors nor a preset to train them by: {source}; or say recommended"
+    )]
+    NoVectors {
+        /// The name.
+        name: String,
+        /// Why it is no preset.
+        source: PresetError,
+    },
     /// The place of a trial is taken by something else.
     #[error("{}: {what} of other settings is in the place of this trial. Remove it, or choose another --out", path.display())]
     Taken {

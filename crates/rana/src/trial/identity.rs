@@ -62,7 +62,10 @@ mod tests {
         let seeded = directory(RanaConfig { seed: 3, ..base.clone() });
         assert_eq!(seeded, name.trim_end_matches('0').to_owned() + "3");
         assert_ne!(directory(RanaConfig { gamma: 6.0, ..base.clone() }), name);
-        assert_ne!(TrialIdentity { dataset: "other".to_owned(), ..identity(base.clone()) }.directory("paper"), name);
+        assert_ne!(
+            TrialIdentity { dataset: "other".to_owned(), ..identity(base.clone()) }.directory("paper"),
+            name
+        );
         let vectors = VectorIdentity::Given { checksum: 8 };
         assert_ne!(TrialIdentity { vectors, ..identity(base) }.directory("paper"), name);
     }

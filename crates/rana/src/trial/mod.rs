@@ -3,6 +3,7 @@
 mod error;
 mod identity;
 mod result;
+mod series;
 mod vectors;
 mod watch;
 mod workspace;
@@ -20,12 +21,14 @@ use rana_graph::{Split, Store, Unit};
 
 pub use error::TrialError;
 pub use identity::TrialIdentity;
+pub(crate) use identity::hash;
 pub use result::{
     CommonScores, Measurement, Measures, RelationScores, ResampledScores, Scores, TaskScores, TrialOutcome,
     TrialResult, TrialSeconds,
 };
+pub use series::{Named, run_all};
 pub use vectors::{ReadyVectors, VectorIdentity, VectorPlan, VectorSettings};
-pub use watch::{Pace, Unwatched, Watch};
+pub use watch::{Pace, Turn, Unwatched, Watch};
 pub use workspace::Workspace;
 pub(crate) use workspace::write;
 
@@ -204,7 +207,7 @@ impl Trial {
                     // Killed before its first checkpoint was whole, or its model was removed: it begins again.
                     Ok(None) | Err(RunError::NoCheckpoint { .. }) => {
                         drop(run);
-                        fs::remove_dir_all(path).map_err(TrialError::io(path, "remove the unfinished run"))?;
+                        discard(path)?;
                         (Run::create(path, manifest, self.config.clone())?, None)
                     }
                     Err(error) => return Err(error.into()),
@@ -246,8 +249,7 @@ impl Trial {
             Measures { test: true, draws, common_shots } => {
                 let settings = CardSettings { shots, draws, common_shots, ..CardSettings::default() };
                 let progress = watch.progress();
-                let card =
-                    settings.evaluate(("rana", &model), &[], &store.graph, &store.tasks, progress)?;
+                let card = settings.evaluate(("rana", &model), &[], &store.graph, &store.tasks, progress)?;
                 Some(TaskScores::from(&card))
             }
             Measures { test: false, .. } => None,
@@ -262,9 +264,20 @@ impl Trial {
     }
 }
 
+/// Removes a run; whoever is killed meanwhile leaves no half of one in its place.
+fn discard(run: &Path) -> Result<(), TrialError> {
+    let aside = run.with_extension("discarded");
+    let failed = || TrialError::io(run, "remove the unfinished run");
+    if aside.exists() {
+        fs::remove_dir_all(&aside).map_err(failed())?;
+    }
+    fs::rename(run, &aside).map_err(failed())?;
+    fs::remove_dir_all(&aside).map_err(failed())
+}
+
 fn absolute(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

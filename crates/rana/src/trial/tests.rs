@@ -135,6 +135,9 @@ fn settings_that_diverge_are_a_result() {
     let mut trial = small(1);
     trial.config.learning_rate = 1e30;
     let result = trial.run(&store, &workspace, &Unwatched::default()).unwrap();
-    assert!(matches!(&result.outcome, TrialOutcome::Failed { reason } if reason.contains("diverged")), "{result:?}");
+    assert!(
+        matches!(&result.outcome, TrialOutcome::Failed { reason } if reason.contains("diverged")),
+        "{result:?}"
+    );
     assert_eq!(trial.finished(&store, &workspace), Some(result));
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rana_embed::{
-    Checkpoint, EmbedConfig, EmbeddingMetadata, EmbeddingSet, Outcome, Pretraining, training_metrics,
+    Checkpoint, EmbedConfig, EmbeddingMetadata, EmbeddingSet, ModelKind, Outcome, Pretraining,
+    training_metrics,
 };
 use rana_fewshot::PretrainingFacts;
 use rana_fewshot::rana::StartVectors;
@@ -16,6 +17,9 @@ use super::error::TrialError;
 use super::identity::hash;
 use super::watch::{PretrainingWatch, Watch};
 use super::workspace::Workspace;
+
+/// Stands for the settings that serve the size of a graph.
+const RECOMMENDED: &str = "recommended";
 
 /// The vectors a trial starts from.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,9 +88,28 @@ impl VectorPlan {
     pub fn given(path: impl Into<PathBuf>, store: &Store) -> Result<Self, TrialError> {
         let path = path.into();
         let set = EmbeddingSet::open(&path, &store.graph)?;
-        let start = StartVectors::pretrained(&store.graph, &set)
-            .map_err(|error| TrialError::Meta(error.into()))?;
+        let start =
+            StartVectors::pretrained(&store.graph, &set).map_err(|error| TrialError::Meta(error.into()))?;
         Ok(Self::Given { path, checksum: start.checksum() })
+    }
+
+    /// Vectors by what people call them: a preset of `rana embed`, `recommended` for the graph's size, or the
+    /// directory they are in.
+    ///
+    /// # Errors
+    /// If there is neither such a preset nor such a directory, or its vectors do not fit.
+    pub fn of_name(name: &str, seed: u64, store: &Store) -> Result<Self, TrialError> {
+        let model = ModelKind::TransE;
+        let config = match EmbedConfig::preset(name, model) {
+            _ if name == RECOMMENDED => EmbedConfig::recommended(model, store.graph.facts().len()),
+            Ok(config) => config,
+            Err(_) if Path::new(name).is_dir() => return Self::given(name, store),
+            Err(error) => return Err(TrialError::NoVectors { name: name.to_owned(), source: error }),
+        };
+        let config = EmbedConfig { seed, ..config };
+        let settings =
+            VectorSettings { name: name.to_owned(), config, facts: PretrainingFacts::Background, shots: 0 };
+        Ok(Self::Train(settings))
     }
 
     /// What makes them those they are.

@@ -16,8 +16,23 @@ pub trait Watch: Sync {
     }
     /// Something worth keeping in a log.
     fn note(&self, _line: &str) {}
+    /// One of several trials begins.
+    fn turn(&self, _turn: &Turn<'_>) {}
     /// Raised by whoever wants to stop.
     fn stop(&self) -> &AtomicBool;
+}
+
+/// One of several trials that begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn<'a> {
+    /// Its number, counted from 1, those that were finished before included.
+    pub at: usize,
+    /// How many there are.
+    pub of: usize,
+    /// What it is.
+    pub label: &'a str,
+    /// How long it and all after it will take, if that can be told.
+    pub left: Option<Duration>,
 }
 
 /// Nobody.

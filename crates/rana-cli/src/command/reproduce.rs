@@ -1,0 +1,164 @@
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint, value_parser};
+use rana::reproduction::{Dataset, Experiment, Reproduction, ReproductionError, ReproductionReport};
+use rana::trial::{TrialError, Workspace};
+use serde::Serialize;
+
+use super::embed::in_pool;
+use super::trials::TrialsProgress;
+use crate::error::CliError;
+use crate::terminal::{BOLD, DIM, Terminal, results};
+
+/// Make a table or figure of the paper again, from raw files, beside the published numbers.
+///
+/// table2 (RANA beside others), table3 (ablations), fig2a (1 to 8 shots) or fig2b (1 to 10 negatives). Settings
+/// come from presets, the model of each training is chosen on dev, and test is evaluated once per training. Rows
+/// that learn nothing stand below. Ctrl-C keeps what is done, and the same command goes on from there to the same
+/// numbers; tables and figures in the same --out share their trainings.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  rana reproduce table2 --data NELL-One
+  rana reproduce table3 --preset nell-one-tuned --seeds 3
+  rana reproduce fig2a --dataset WD50K --out reproduction/wd50k
+  rana reproduce table2 --fast          (a smoke run on the embedded graph, in seconds)
+
+Raw files are looked for in --data DIR, or else in $RANA_DATASETS/NAME, datasets/NAME and \
+../shared/datasets/NAME. A dataset without tasks of its own, such as WD50K, is cut by `rana split`. The files of \
+Wiki-One cannot be had any more.
+
+Written to DIR: the table (.md, .csv, .json), its picture (.svg, .png), the graph, the vectors and the trials.")]
+pub(crate) struct ReproduceArgs {
+    /// table2, table3, fig2a or fig2b.
+    #[arg(value_name = "WHAT")]
+    what: Experiment,
+    /// The dataset: its name says which numbers were published, and where its files are looked for.
+    #[arg(long, value_name = "NAME", default_value = "NELL-One", conflicts_with = "fast")]
+    dataset: String,
+    /// The raw files.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "fast")]
+    data: Option<PathBuf>,
+    /// Where everything goes; rana-reproduction/NAME if not given.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    out: Option<PathBuf>,
+    /// How many training seeds: 1 to N.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u64).range(1..=1000), conflicts_with = "fast")]
+    seeds: u64,
+    /// The settings of RANA, for training and vectors; may be repeated for table2. If not given: nell-one
+    /// (the paper's reading), and in table2 also nell-one-tuned.
+    #[arg(long, value_name = "NAME", conflicts_with = "fast")]
+    preset: Vec<String>,
+    /// How many random supports of each task are evaluated beside the official one; 0 for none.
+    #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "fast")]
+    draws: usize,
+    /// Train vectors for each seed too, instead of starting all trainings from the same ones.
+    #[arg(long, conflicts_with = "fast")]
+    fresh_vectors: bool,
+    /// Only show that everything runs: a few steps on the embedded graph, labelled so.
+    #[arg(long)]
+    fast: bool,
+    /// How many threads to use; all processors if not given.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+pub(crate) fn run(args: &ReproduceArgs, terminal: &Terminal) -> Result<(), CliError> {
+    let reproduction = args.reproduction()?;
+    // Before any file is read.
+    reproduction.check()?;
+    let out = args.out(&reproduction);
+    let progress = TrialsProgress::new(terminal);
+    let workspace = Workspace::new(&out);
+    let report =
+        in_pool(args.threads, || reproduction.run(&workspace, &progress))?.map_err(|error| match error {
+            ReproductionError::Trial(TrialError::Stopped) => CliError::StoppedTrials { resume: resume() },
+            error => error.into(),
+        })?;
+    drop(progress);
+    let files = out.join(reproduction.file()).display().to_string();
+    let account = Account { files, report };
+    terminal.result(&account, |out| account.print(out))
+}
+
+impl ReproduceArgs {
+    fn reproduction(&self) -> Result<Reproduction, CliError> {
+        if self.fast {
+            return Ok(Reproduction::smoke(self.what));
+        }
+        if self.draws == 1 {
+            let message = "--draws 1: one draw has no standard deviation; draw at least 2, or 0 for none";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        if self.preset.len() > 1 && self.what != Experiment::Table2 {
+            return Err(CliError::Usage(format!(
+                "{} is made with one preset; several --preset are rows of table2",
+                self.what
+            )));
+        }
+        let presets = match self.preset.is_empty() {
+            true => Reproduction::usual_presets(self.what),
+            false => self.preset.clone(),
+        };
+        Ok(Reproduction {
+            experiment: self.what,
+            dataset: Dataset::find(&self.dataset, self.data.as_deref(), &folders())?,
+            presets,
+            seeds: (1..=self.seeds).collect(),
+            draws: self.draws,
+            fresh_vectors: self.fresh_vectors,
+            is_smoke: false,
+        })
+    }
+
+    fn out(&self, reproduction: &Reproduction) -> PathBuf {
+        let name = if self.fast { "smoke" } else { &reproduction.dataset.name };
+        self.out.clone().unwrap_or_else(|| PathBuf::from("rana-reproduction").join(name))
+    }
+}
+
+/// Where datasets are looked for, each in a folder of its name.
+fn folders() -> Vec<PathBuf> {
+    let named = std::env::var_os("RANA_DATASETS").map(PathBuf::from);
+    named.into_iter().chain(["datasets", "../shared/datasets"].map(PathBuf::from)).collect()
+}
+
+/// What was typed, to be typed again.
+fn resume() -> String {
+    let words = std::env::args().skip(1).map(|word| match word.contains(char::is_whitespace) {
+        true => format!("'{word}'"),
+        false => word,
+    });
+    std::iter::once("rana".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+#[derive(Serialize)]
+struct Account {
+    /// Where the files are, without their endings.
+    files: String,
+    #[serde(flatten)]
+    report: ReproductionReport,
+}
+
+impl Account {
+    fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Self { files, report } = self;
+        let smoke = if report.is_smoke { "SMOKE RUN, the numbers mean nothing: " } else { "" };
+        writeln!(out, "{smoke}{BOLD}{}{BOLD:#}, {}", report.title, report.dataset)?;
+        writeln!(out, "{}", results(&report.table()))?;
+        writeln!(out, "{DIM}{}{DIM:#}", report.caption())?;
+        for row in &report.rows {
+            for failure in &row.failures {
+                writeln!(out, "failed: {}: {failure}", row.label)?;
+            }
+        }
+        for note in &report.notes {
+            writeln!(out, "{DIM}· {note}{DIM:#}")?;
+        }
+        if let Some(summary) = report.summary().filter(|_| !report.is_smoke) {
+            writeln!(out, "{summary}")?;
+        }
+        writeln!(out, "{DIM}wrote {files}.md, .csv, .json, .svg and .png{DIM:#}")
+    }
+}

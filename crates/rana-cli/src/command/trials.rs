@@ -1,0 +1,67 @@
+//! What is shown while many trials are done, and how they are stopped.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rana::graph::{Progress, Unit};
+use rana::trial::{Turn, Watch};
+
+use super::embed::stop_on_interrupt;
+use crate::terminal::{Bar, Terminal, duration};
+
+/// A bar for each stretch of work, which says which trial it belongs to; a line for each trial.
+pub(super) struct TrialsProgress<'t> {
+    terminal: &'t Terminal,
+    bar: TurnBar,
+    stop: Arc<AtomicBool>,
+}
+
+impl<'t> TrialsProgress<'t> {
+    /// From here on Ctrl-C stops between steps.
+    pub(super) fn new(terminal: &'t Terminal) -> Self {
+        let bar = TurnBar { bar: terminal.progress(), turn: Mutex::new(String::new()) };
+        Self { terminal, bar, stop: stop_on_interrupt() }
+    }
+}
+
+impl Watch for TrialsProgress<'_> {
+    fn progress(&self) -> &dyn Progress {
+        &self.bar
+    }
+
+    fn note(&self, line: &str) {
+        self.bar.bar.above(|| self.terminal.note(line));
+    }
+
+    fn turn(&self, turn: &Turn<'_>) {
+        let Turn { at, of, label, left } = *turn;
+        let left = left.map_or_else(String::new, |left| format!(", about {} left", duration(left)));
+        *self.bar.turn.lock().unwrap_or_else(PoisonError::into_inner) = format!("{at}/{of}{left}: ");
+        self.note(&format!("trial {at} of {of}: {label}{left}"));
+    }
+
+    fn stop(&self) -> &AtomicBool {
+        &self.stop
+    }
+}
+
+struct TurnBar {
+    bar: Bar,
+    /// What stands before the name of the work.
+    turn: Mutex<String>,
+}
+
+impl Progress for TurnBar {
+    fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
+        let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.bar.begin(&format!("{turn}{stage}"), total, unit);
+    }
+
+    fn advance(&self, amount: u64) {
+        self.bar.advance(amount);
+    }
+
+    fn end(&self) {
+        self.bar.end();
+    }
+}

@@ -1,0 +1,60 @@
+//! [`ReproductionError`]: why a table cannot be made.
+
+use rana_embed::PresetError;
+use rana_fewshot::SplitError;
+use rana_fewshot::rana::NoRanaPreset;
+use rana_graph::StoreError;
+use rana_graph::format::FormatError;
+
+use crate::trial::TrialError;
+
+/// Why a table or figure cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ReproductionError {
+    /// The raw files are nowhere.
+    #[error("the raw files of {name} were not found; looked for: {looked}. {advice}")]
+    NoFiles {
+        /// The benchmark.
+        name: String,
+        /// Where they were looked for.
+        looked: String,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// A row needs a preset that is not there.
+    #[error("the row `{row}`: {source}. Choose others by --preset")]
+    Preset {
+        /// The row.
+        row: String,
+        /// Which one.
+        source: NoRanaPreset,
+    },
+    /// Vectors need a preset that is not there.
+    #[error("the vectors of `{row}`: {source}")]
+    Vectors {
+        /// The row.
+        row: String,
+        /// Which one.
+        source: PresetError,
+    },
+    /// The settings of a row contradict each other.
+    #[error("the row `{row}`: {message}")]
+    Row {
+        /// The row.
+        row: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// The raw files cannot be read.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// The graph cannot be cut into tasks.
+    #[error(transparent)]
+    Split(#[from] SplitError),
+    /// The graph cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A trial cannot be done, or somebody asks to stop.
+    #[error(transparent)]
+    Trial(#[from] TrialError),
+}

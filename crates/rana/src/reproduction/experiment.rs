@@ -1,0 +1,296 @@
+//! [`Experiment`]: the rows of each table and figure, as data.
+
+use rana_embed::ModelKind;
+use rana_graph::named;
+use serde::{Deserialize, Serialize};
+
+use super::published::{Benchmark, Published};
+
+/// A table or figure of the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Experiment {
+    /// RANA beside others, five shots.
+    Table2,
+    /// Ablations.
+    Table3,
+    /// Support sizes from 1 to 8.
+    Fig2a,
+    /// Negatives from 1 to 10.
+    Fig2b,
+}
+
+named!(Experiment, "table or figure", {
+    Table2 => "table2",
+    Table3 => "table3",
+    Fig2a => "fig2a",
+    Fig2b => "fig2b",
+});
+
+/// A row: what is measured, under which settings, and what was published.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Row {
+    /// What it is called in files.
+    pub(super) key: String,
+    /// What it is called in print.
+    pub(super) label: String,
+    /// What is measured.
+    pub(super) subject: Subject,
+    /// Support pairs per task.
+    pub(super) shots: usize,
+    /// Where it is on the axis of a figure.
+    pub(super) x: Option<f64>,
+    pub(super) published: Option<Published>,
+}
+
+/// What a row measures.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Subject {
+    /// RANA by a preset, and what is changed in it.
+    Rana { preset: String, changes: Vec<String> },
+    /// Vectors of an ordinary model, trained on the supports too, by their own score.
+    Kge(ModelKind),
+    /// A row of the card that learns nothing, by its name there.
+    TrainingFree(&'static str),
+    /// A model that this program does not have.
+    NotBuilt,
+}
+
+/// The support size of all but one experiment.
+pub(super) const SHOTS: usize = 5;
+
+/// Rows that learn nothing, as the evaluation card names them, the strongest first.
+pub(super) const TRAINING_FREE: [(&str, &str); 5] = [
+    ("rules", "one-hop rules"),
+    ("adjacency", "adjacency"),
+    ("copy", "copied support tails"),
+    ("popularity", "popularity"),
+    (MEAN_TRANSLATION, "mean translation"),
+];
+pub(super) const MEAN_TRANSLATION: &str = "mean-translation";
+
+const KGE: [(ModelKind, &str); 5] = [
+    (ModelKind::TransE, "TransE"),
+    (ModelKind::DistMult, "DistMult"),
+    (ModelKind::Complex, "ComplEx"),
+    (ModelKind::Simple, "SimplE"),
+    (ModelKind::RotatE, "RotatE"),
+];
+
+const NOT_BUILT: [(&str, &str); 6] = [
+    ("gmatching", "GMatching"),
+    ("metar", "MetaR"),
+    ("fsrl", "FSRL"),
+    ("faan", "FAAN"),
+    ("gana", "GANA"),
+    ("hire", "HiRe"),
+];
+
+/// The ablations of Table 3: key, name, changes. `beta_grad` only goes with attention, so it goes with it.
+const ABLATIONS: [(&str, &str, &[&str]); 9] = [
+    ("whole", "whole model", &[]),
+    ("eq3-without-r", "Eq. 3 w/o r", &["agg_input=entity"]),
+    ("eq4-with-c", "Eq. 4 with c", &["attn_input=rel+entity"]),
+    ("eq3-without-alpha", "Eq. 3 w/o α", &["attn=uniform"]),
+    ("a-one-negative", "A: one negative", &["J=1"]),
+    ("b-no-negative-attention", "B: w/o negative attention", &["neg_weight=uniform", "beta_grad=false"]),
+    ("c-no-pruning", "C: w/o pruning", &["prune=off"]),
+    ("d-neither", "D: w/o both", &["prune=off", "neg_weight=uniform", "beta_grad=false"]),
+    (
+        "e-rotate-loss",
+        "E: RotatE's loss",
+        &["neg_weight=self_adversarial", "adv_temp=1.0", "beta_grad=false"],
+    ),
+];
+
+impl Experiment {
+    /// The rows; `presets` are those of RANA, the first one standing for it in figures and ablations.
+    pub(super) fn rows(self, presets: &[String], benchmark: Option<Benchmark>) -> Vec<Row> {
+        let preset = presets.first().cloned().unwrap_or_default();
+        let rana =
+            |key: &str, label: String, changes: &[String], shots: usize, x: Option<f64>, published| Row {
+                key: key.to_owned(),
+                label,
+                subject: Subject::Rana { preset: preset.clone(), changes: changes.to_vec() },
+                shots,
+                x,
+                published,
+            };
+        let in_table_2 = |key: &str| benchmark.and_then(|benchmark| benchmark.table_2(key));
+        let in_table_3 = |key: &str| benchmark.and_then(|benchmark| benchmark.table_3(key));
+        let mut rows = Vec::new();
+        match self {
+            Self::Table2 => {
+                rows.extend(KGE.map(|(model, label)| Row {
+                    key: model.to_string(),
+                    label: label.to_owned(),
+                    subject: Subject::Kge(model),
+                    shots: SHOTS,
+                    x: None,
+                    published: in_table_2(&model.to_string()),
+                }));
+                rows.extend(NOT_BUILT.map(|(key, label)| Row {
+                    key: key.to_owned(),
+                    label: label.to_owned(),
+                    subject: Subject::NotBuilt,
+                    shots: SHOTS,
+                    x: None,
+                    published: in_table_2(key),
+                }));
+                rows.extend(presets.iter().map(|preset| Row {
+                    subject: Subject::Rana { preset: preset.clone(), changes: Vec::new() },
+                    ..rana(
+                        &format!("rana-{preset}"),
+                        format!("RANA ({preset})"),
+                        &[],
+                        SHOTS,
+                        None,
+                        in_table_2("rana"),
+                    )
+                }));
+            }
+            Self::Table3 => rows.extend(ABLATIONS.map(|(key, label, changes)| {
+                let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
+                rana(key, label.to_owned(), &changes, SHOTS, None, in_table_3(key))
+            })),
+            Self::Fig2a => rows.extend((1..=8).map(|shots| {
+                let published = if shots == SHOTS { in_table_2("rana") } else { None };
+                let label = format!("RANA, {shots} {}", if shots == 1 { "shot" } else { "shots" });
+                rana(
+                    &format!("shots-{shots}"),
+                    label,
+                    &[format!("shots={shots}")],
+                    shots,
+                    Some(shots as f64),
+                    published,
+                )
+            })),
+            Self::Fig2b => rows.extend((1..=10).map(|negatives| {
+                let published = match negatives {
+                    1 => in_table_3("a-one-negative"),
+                    5 => in_table_2("rana"),
+                    _ => None,
+                };
+                let label = format!("RANA, J = {negatives}");
+                let x = Some(f64::from(negatives));
+                rana(&format!("j-{negatives}"), label, &[format!("J={negatives}")], SHOTS, x, published)
+            })),
+        }
+        rows.extend(self.training_free());
+        rows
+    }
+
+    /// Rows that learn nothing: for every support size that the experiment has.
+    fn training_free(self) -> Vec<Row> {
+        let row = |(key, label): (&'static str, &str), shots: usize, is_only: bool| Row {
+            key: if is_only { key.to_owned() } else { format!("{key}-{shots}") },
+            label: if is_only { label.to_owned() } else { format!("{label}, {shots} shots") },
+            subject: Subject::TrainingFree(key),
+            shots,
+            x: (!is_only).then_some(shots as f64),
+            published: None,
+        };
+        match self {
+            Self::Fig2a => TRAINING_FREE
+                .into_iter()
+                .flat_map(|of| (1..=8).map(move |shots| row(of, shots, false)))
+                .collect(),
+            _ => TRAINING_FREE.map(|of| row(of, SHOTS, true)).to_vec(),
+        }
+    }
+
+    /// What it is, as a heading.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Table2 => "Table 2: five-shot completion",
+            Self::Table3 => "Table 3: ablations",
+            Self::Fig2a => "Figure 2a: size of the support",
+            Self::Fig2b => "Figure 2b: number of negatives",
+        }
+    }
+
+    /// What has to be known to compare with the paper.
+    pub(super) fn notes(self, benchmark: Option<Benchmark>) -> Vec<&'static str> {
+        if benchmark.is_none() {
+            return vec!["Nothing was published on this dataset, so there is no published column."];
+        }
+        match self {
+            Self::Table2 => vec![
+                "Published: Table 2 of the paper; only its last row comes with a spread, over five runs.",
+                "The published rows mix data modes: GANA also trains on background relations, MetaR does not.",
+            ],
+            Self::Table3 => vec![
+                "Published: Table 3 of the paper, single runs; its whole model (.372 on NELL-One) is a standard deviation \
+                 above the paper's own mean (.361).",
+            ],
+            Self::Fig2a => vec![
+                "The paper has this figure without numbers; the published point is Table 2's (five shots). It says that \
+                 RANA is above GANA at every size, and that after five shots the improvement is not significant.",
+                "With K shots the first K facts of a task are no queries, so sizes have different queries; on the common \
+                 queries (behind the first 8 facts) they have the same.",
+            ],
+            Self::Fig2b => vec![
+                "The paper has this figure without numbers; the published points are Table 3's (one negative) and Table \
+                 2's (five). It says that results improve at first, drop after 6, and recommends 3 to 5.",
+            ],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Settings;
+    use rana_fewshot::rana::{RANA_PRESETS, RanaConfig};
+
+    fn presets() -> Vec<String> {
+        vec!["nell-one".to_owned(), "umls".to_owned()]
+    }
+
+    #[test]
+    fn every_row_of_the_paper_is_there_beside_its_number() {
+        let nell = Some(Benchmark::NellOne);
+        let rows = Experiment::Table2.rows(&presets(), nell);
+        assert_eq!(rows.len(), 5 + 6 + 2 + 5);
+        assert!(rows[..13].iter().all(|row| row.published.is_some()));
+        assert_eq!(rows[12].published.unwrap().value.mrr, 0.361);
+        let rows = Experiment::Table3.rows(&presets(), nell);
+        assert!(rows[..9].iter().all(|row| row.published.is_some()) && rows.len() == 9 + 5);
+        let rows = Experiment::Fig2a.rows(&presets(), nell);
+        assert_eq!(rows.iter().filter(|row| row.published.is_some()).count(), 1);
+        assert_eq!(rows.len(), 8 + 5 * 8);
+        assert_eq!(Experiment::Fig2b.rows(&presets(), nell).len(), 10 + 5);
+        for what in Experiment::ALL {
+            let rows = what.rows(&presets(), None);
+            assert!(rows.iter().all(|row| row.published.is_none()));
+            let mut keys: Vec<&str> = rows.iter().map(|row| row.key.as_str()).collect();
+            keys.sort_unstable();
+            keys.dedup();
+            assert_eq!(keys.len(), rows.len());
+        }
+    }
+
+    /// Each change must do something, and go with every preset there is.
+    #[test]
+    fn every_row_is_a_configuration_of_its_own() {
+        for preset in RANA_PRESETS {
+            let base = RanaConfig::preset(preset.name).unwrap();
+            // What the tuned presets may well have.
+            let attending = RanaConfig { beta_grad: true, ..base.clone() };
+            for base in [base, attending] {
+                for what in [Experiment::Table3, Experiment::Fig2a, Experiment::Fig2b] {
+                    let mut configs: Vec<RanaConfig> = Vec::new();
+                    for row in what.rows(&[preset.name.to_owned()], None) {
+                        let Subject::Rana { changes, .. } = &row.subject else { continue };
+                        let config: RanaConfig =
+                            Settings::of_assignments(changes).unwrap().over(&base).unwrap();
+                        config.check().unwrap();
+                        assert!(!configs.contains(&config), "{} of {}", row.key, preset.name);
+                        assert_eq!(config.shots, row.shots);
+                        configs.push(config);
+                    }
+                }
+            }
+        }
+    }
+}

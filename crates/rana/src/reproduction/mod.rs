@@ -1,0 +1,401 @@
+//! [`Reproduction`]: a table or figure of the paper, from raw files to numbers beside the published ones.
+//!
+//! Settings come from presets, which were chosen without looking at test; test is evaluated once per trial.
+
+mod dataset;
+mod error;
+mod experiment;
+mod kge;
+mod measured;
+mod published;
+mod report;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use rana_embed::{EmbedConfig, ModelKind};
+use rana_fewshot::PretrainingFacts;
+use rana_fewshot::rana::RanaConfig;
+use rana_graph::Store;
+
+pub use dataset::Dataset;
+pub use error::ReproductionError;
+pub use experiment::Experiment;
+pub use published::Published;
+pub use report::{Ours, ReproductionReport, ReproductionRow, RowKind, SeedResult};
+
+use crate::settings::Settings;
+use crate::trial::{
+    Measures, Named, Scores, TaskScores, Trial, TrialError, TrialOutcome, TrialResult, VectorPlan,
+    VectorSettings, Watch, Workspace, run_all,
+};
+use experiment::{MEAN_TRANSLATION, Row, SHOTS, Subject};
+use measured::{Measured, Measuring};
+
+/// What to reproduce, and how thoroughly.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reproduction {
+    /// The table or figure.
+    pub experiment: Experiment,
+    /// The dataset.
+    pub dataset: Dataset,
+    /// The presets of RANA: each is a row of Table 2; the first is what figures and ablations start from.
+    pub presets: Vec<String>,
+    /// The training seeds.
+    pub seeds: Vec<u64>,
+    /// Resampled supports per task: none, or at least 2.
+    pub draws: usize,
+    /// Whether each seed also has vectors of its own; else all start from those of the preset's seed.
+    pub fresh_vectors: bool,
+    /// Whether this only shows that everything runs: a few steps on small vectors.
+    pub is_smoke: bool,
+}
+
+/// What makes a training short in a smoke run.
+const SMOKE: [&str; 4] = ["steps=12", "eval_every=6", "batch=4", "patience=0"];
+/// The preset of `rana embed` for ordinary models among few-shot ones.
+const KGE_PRESET: &str = "nell-one";
+/// All support sizes of Figure 2a share the queries behind the first so many facts.
+const COMMON_SHOTS: usize = 8;
+
+impl Reproduction {
+    /// The presets of an experiment unless somebody chooses others: the paper's reading, and in Table 2 also the
+    /// tuned one.
+    #[must_use]
+    pub fn usual_presets(experiment: Experiment) -> Vec<String> {
+        let presets: &[&str] = match experiment {
+            Experiment::Table2 => &["nell-one", "nell-one-tuned"],
+            _ => &["nell-one"],
+        };
+        presets.iter().map(ToString::to_string).collect()
+    }
+
+    /// A short run on the embedded graph, which shows that everything works.
+    #[must_use]
+    pub fn smoke(experiment: Experiment) -> Self {
+        Self {
+            experiment,
+            dataset: Dataset::umls(),
+            presets: ["umls", "paper"].map(str::to_owned).to_vec(),
+            seeds: vec![1, 2],
+            draws: 2,
+            fresh_vectors: false,
+            is_smoke: true,
+        }
+    }
+
+    /// Checks everything that can be before work begins.
+    ///
+    /// # Errors
+    /// If a preset is missing, or settings contradict each other.
+    pub fn check(&self) -> Result<(), ReproductionError> {
+        for row in self.rows() {
+            if let Subject::Rana { preset, changes } = &row.subject {
+                self.config(&row, preset, changes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what is not done yet, and writes the table and its picture into the workspace.
+    ///
+    /// # Errors
+    /// If something cannot be done, or somebody asks to stop; doing the same again goes on from there.
+    pub fn run(
+        &self,
+        workspace: &Workspace,
+        watch: &dyn Watch,
+    ) -> Result<ReproductionReport, ReproductionError> {
+        self.check()?;
+        let (store, source) = self.dataset.prepare(workspace, watch)?;
+        let rows = self.rows();
+        let plans = rows.iter().map(|row| self.trials(row, &store)).collect::<Result<Vec<_>, _>>()?;
+        let all: Vec<Named> = plans.iter().flatten().cloned().collect();
+        let results = run_all(&all, &store, workspace, watch)?;
+        let mut results = all.iter().zip(&results);
+        let mut measured =
+            Measurements { reproduction: self, store: &store, workspace, watch, known: BTreeMap::new() };
+        let mut report_rows = Vec::new();
+        for (row, plan) in rows.iter().zip(&plans) {
+            let of_row: Vec<(&Named, &TrialResult)> = results.by_ref().take(plan.len()).collect();
+            report_rows.push(measured.row(row, &of_row)?);
+        }
+        let report = self.report(report_rows, &source, &store)?;
+        self.write(&report, workspace)?;
+        Ok(report)
+    }
+
+    /// Where the files of the report go, without their endings.
+    #[must_use]
+    pub fn file(&self) -> String {
+        let presets = match self.experiment {
+            Experiment::Table2 => String::new(),
+            _ => self.presets.first().map_or_else(String::new, |preset| format!("-{preset}")),
+        };
+        format!("{}{presets}", self.experiment)
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let mut rows = self.experiment.rows(&self.presets, self.dataset.benchmark());
+        if !kge::IS_BUILT {
+            rows.iter_mut()
+                .filter(|row| matches!(row.subject, Subject::Kge(_)))
+                .for_each(|row| row.subject = Subject::NotBuilt);
+        }
+        rows
+    }
+
+    /// The settings of a row of RANA.
+    fn config(&self, row: &Row, preset: &str, changes: &[String]) -> Result<RanaConfig, ReproductionError> {
+        let base = RanaConfig::preset(preset)
+            .map_err(|source| ReproductionError::Preset { row: row.label.clone(), source })?;
+        let wrong = |error: &dyn std::fmt::Display| ReproductionError::Row {
+            row: row.label.clone(),
+            message: error.to_string(),
+        };
+        let mut assignments: Vec<String> = changes.to_vec();
+        if self.is_smoke {
+            assignments.extend(SMOKE.map(str::to_owned));
+        }
+        let settings = Settings::of_assignments(&assignments).map_err(|error| wrong(&error))?;
+        let config: RanaConfig = settings.over(&base).map_err(|error| wrong(&error))?;
+        config.check().map_err(|error| wrong(&error))?;
+        Ok(config)
+    }
+
+    fn measures(&self) -> Measures {
+        Measures { test: true, draws: self.draws, common_shots: COMMON_SHOTS }
+    }
+
+    /// The trials of a row, one per seed; none if nothing is meta-trained.
+    fn trials(&self, row: &Row, store: &Store) -> Result<Vec<Named>, ReproductionError> {
+        let Subject::Rana { preset, changes } = &row.subject else { return Ok(Vec::new()) };
+        let config = self.config(row, preset, changes)?;
+        self.seeds
+            .iter()
+            .map(|&seed| {
+                let trial = Trial {
+                    name: preset.clone(),
+                    vectors: VectorPlan::Train(self.vectors(preset, seed, store)?),
+                    config: RanaConfig { seed, ..config.clone() },
+                    measures: self.measures(),
+                };
+                Ok(Named { label: format!("{} (seed {seed})", row.label), trial })
+            })
+            .collect()
+    }
+
+    /// The vectors that RANA starts from with a preset: those of the same name, or the dataset's usual ones.
+    fn vectors(&self, preset: &str, seed: u64, store: &Store) -> Result<VectorSettings, ReproductionError> {
+        let names = [preset, self.dataset.vectors()];
+        let model = ModelKind::TransE;
+        let found = names.into_iter().find_map(|name| Some((name, EmbedConfig::preset(name, model).ok()?)));
+        let (name, config) = found
+            .filter(|_| !self.is_smoke)
+            .unwrap_or_else(|| ("recommended", EmbedConfig::recommended(model, store.graph.facts().len())));
+        let seed = if self.fresh_vectors { seed } else { config.seed };
+        let config = self.short(EmbedConfig { seed, ..config });
+        Ok(VectorSettings { name: name.to_owned(), config, facts: PretrainingFacts::Background, shots: 0 })
+    }
+
+    /// Small vectors in a smoke run.
+    fn short(&self, config: EmbedConfig) -> EmbedConfig {
+        match self.is_smoke {
+            true => EmbedConfig { dim: 16, epochs: 3, ..config },
+            false => config,
+        }
+    }
+
+    fn report(
+        &self,
+        rows: Vec<ReproductionRow>,
+        source: &str,
+        store: &Store,
+    ) -> Result<ReproductionReport, ReproductionError> {
+        let mut notes: Vec<String> =
+            self.experiment.notes(self.dataset.benchmark()).into_iter().map(str::to_owned).collect();
+        notes.push(format!("Data: {source}."));
+        for preset in
+            self.presets.iter().take(if self.experiment == Experiment::Table2 { usize::MAX } else { 1 })
+        {
+            let VectorSettings { name, config, .. } = self.vectors(preset, 0, store)?;
+            let seeds = match self.fresh_vectors {
+                true => "seeded as the training".to_owned(),
+                false => format!("seed {} for all trainings", config.seed),
+            };
+            notes.push(format!(
+                "Preset `{preset}`: vectors by {} ({name}), dim {}, {} epochs, {seeds}.",
+                config.model, config.dim, config.epochs
+            ));
+        }
+        notes.push(
+            "Settings come from presets; the model of a training is chosen by its dev MRR; test is evaluated once per trial."
+                .to_owned(),
+        );
+        let seconds =
+            rows.iter().flat_map(|row| &row.ours).flat_map(|of| &of.per_seed).map(|of| of.seconds).sum();
+        Ok(ReproductionReport {
+            experiment: self.experiment,
+            title: self.experiment.title().to_owned(),
+            dataset: self.dataset.name.clone(),
+            is_smoke: self.is_smoke,
+            seeds: self.seeds.clone(),
+            draws: self.draws,
+            notes,
+            rows,
+            seconds,
+        })
+    }
+
+    fn write(&self, report: &ReproductionReport, workspace: &Workspace) -> Result<(), ReproductionError> {
+        let file = self.file();
+        workspace.write(&format!("{file}.md"), report.markdown(&format!("{file}.svg")).as_bytes())?;
+        workspace.write(&format!("{file}.csv"), report.csv().as_bytes())?;
+        let json = serde_json::to_vec_pretty(report)
+            .map_err(|error| TrialError::io(workspace.root(), "write the report")(error.into()))?;
+        workspace.write(&format!("{file}.json"), &json)?;
+        let picture = report.picture();
+        workspace.write(&format!("{file}.svg"), picture.svg.as_bytes())?;
+        workspace.write(&format!("{file}.png"), &picture.png)?;
+        Ok(())
+    }
+}
+
+/// Measures rows; what learns nothing is measured once per support size.
+struct Measurements<'a> {
+    reproduction: &'a Reproduction,
+    store: &'a Store,
+    workspace: &'a Workspace,
+    watch: &'a dyn Watch,
+    known: BTreeMap<usize, Vec<Measured>>,
+}
+
+impl Measurements<'_> {
+    fn row(
+        &mut self,
+        row: &Row,
+        trials: &[(&Named, &TrialResult)],
+    ) -> Result<ReproductionRow, ReproductionError> {
+        let mut failures = Vec::new();
+        let (kind, per_seed) = match &row.subject {
+            Subject::Rana { .. } => {
+                let mut seeds = Vec::new();
+                for (named, result) in trials {
+                    let path = named.trial.path(self.store, self.workspace);
+                    match &result.outcome {
+                        TrialOutcome::Failed { reason } => {
+                            failures.push(format!("seed {}: {reason}", named.trial.config.seed));
+                        }
+                        TrialOutcome::Measured(measured) => {
+                            seeds.extend(measured.test.as_ref().map(|test| {
+                                let seed = Some(named.trial.config.seed);
+                                seed_result(
+                                    seed,
+                                    &measured.dev,
+                                    test,
+                                    result.seconds.total(),
+                                    Some(path.clone()),
+                                )
+                            }))
+                        }
+                    }
+                }
+                (RowKind::Rana, seeds)
+            }
+            Subject::TrainingFree(name) => {
+                let measured = self.training_free(row.shots)?.iter().find(|of| of.name == *name).cloned();
+                (RowKind::TrainingFree, measured.iter().map(|of| seed_of(None, of)).collect())
+            }
+            Subject::Kge(model) => (RowKind::Vectors, self.kge(*model, row)?),
+            Subject::NotBuilt => (RowKind::NotBuilt, Vec::new()),
+        };
+        let (preset, changes) = match &row.subject {
+            Subject::Rana { preset, changes } => (Some(preset.clone()), changes.clone()),
+            _ => (None, Vec::new()),
+        };
+        let mut label = row.label.clone();
+        if matches!(row.subject, Subject::TrainingFree(MEAN_TRANSLATION)) {
+            label +=
+                &format!(" (vectors of {})", self.reproduction.presets.first().map_or("", String::as_str));
+        }
+        Ok(ReproductionRow {
+            key: row.key.clone(),
+            label,
+            kind,
+            x: row.x,
+            preset,
+            changes,
+            ours: Ours::of(per_seed),
+            failures,
+            published: row.published,
+        })
+    }
+
+    fn measuring(&self, shots: usize) -> Measuring<'_> {
+        let Self { store, workspace, watch, .. } = *self;
+        Measuring { store, workspace, watch, shots, measures: self.reproduction.measures() }
+    }
+
+    fn training_free(&mut self, shots: usize) -> Result<&[Measured], ReproductionError> {
+        if !self.known.contains_key(&shots) {
+            let preset = self.reproduction.presets.first().cloned().unwrap_or_default();
+            let seed = self.reproduction.seeds.first().copied().unwrap_or_default();
+            let plan = VectorPlan::Train(self.reproduction.vectors(&preset, seed, self.store)?);
+            let vectors = plan.ready(self.store, self.workspace, self.watch)?;
+            let rows = self.measuring(shots).training_free(&vectors.set, plan.identity())?;
+            self.known.insert(shots, rows);
+        }
+        Ok(self.known.get(&shots).map_or(&[], Vec::as_slice))
+    }
+
+    /// The vectors of an ordinary model by their own score, one training per seed.
+    fn kge(&self, model: ModelKind, row: &Row) -> Result<Vec<SeedResult>, ReproductionError> {
+        let config = match self.reproduction.is_smoke {
+            true => EmbedConfig::recommended(model, self.store.graph.facts().len()),
+            false => EmbedConfig::preset(KGE_PRESET, model)
+                .map_err(|source| ReproductionError::Vectors { row: row.label.clone(), source })?,
+        };
+        let mut seeds = Vec::new();
+        for &seed in &self.reproduction.seeds {
+            let config = self.reproduction.short(EmbedConfig { seed, ..config.clone() });
+            let plan = VectorPlan::Train(VectorSettings {
+                name: format!("{model}-supports"),
+                config,
+                facts: PretrainingFacts::Supports,
+                shots: SHOTS,
+            });
+            let vectors = plan.ready(self.store, self.workspace, self.watch)?;
+            let Some(few_shot) = kge::model_of_vectors(&vectors.set, self.store) else { break };
+            let measured =
+                self.measuring(SHOTS).vectors(&model.to_string(), plan.identity(), few_shot.as_ref())?;
+            seeds.extend(measured.iter().map(|of| seed_of(Some(seed), of)));
+        }
+        Ok(seeds)
+    }
+}
+
+fn seed_of(seed: Option<u64>, measured: &Measured) -> SeedResult {
+    seed_result(seed, &measured.dev, &measured.test, measured.seconds, None)
+}
+
+fn seed_result(
+    seed: Option<u64>,
+    dev: &Scores,
+    test: &TaskScores,
+    seconds: f64,
+    path: Option<PathBuf>,
+) -> SeedResult {
+    SeedResult {
+        seed,
+        test: test.official.micro,
+        macro_mrr: test.official.macro_average.mrr,
+        dev_mrr: dev.micro.mrr,
+        resampled_mrr: test.resampled.map(|of| of.micro.mrr),
+        common_mrr: test.common.map(|of| of.official.micro.mrr),
+        seconds,
+        path,
+    }
+}
+
+#[cfg(test)]
+mod tests;

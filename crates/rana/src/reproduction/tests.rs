@@ -1,0 +1,87 @@
+use super::*;
+use crate::trial::Unwatched;
+use crate::trial::tests::StopAfter;
+
+/// A report without its times and places.
+fn numbers(report: &ReproductionReport) -> Vec<(String, Option<Ours>)> {
+    let timeless = |ours: &Ours| {
+        let per_seed =
+            ours.per_seed.iter().map(|of| SeedResult { seconds: 0.0, path: None, ..of.clone() }).collect();
+        Ours { per_seed, ..ours.clone() }
+    };
+    report.rows.iter().map(|row| (row.key.clone(), row.ours.as_ref().map(timeless))).collect()
+}
+
+#[test]
+fn a_stopped_reproduction_goes_on_to_the_same_table() {
+    let dir = tempfile::tempdir().unwrap();
+    let [whole, broken] = ["whole", "broken"].map(|name| Workspace::new(dir.path().join(name)));
+    let table = Reproduction::smoke(Experiment::Table2);
+    let expected = table.run(&whole, &Unwatched::default()).unwrap();
+    let mut stops = 0;
+    let report = loop {
+        match table.run(&broken, &StopAfter::new(20)) {
+            Err(ReproductionError::Trial(TrialError::Stopped)) => stops += 1,
+            report => break report.unwrap(),
+        }
+        assert!(stops < 300);
+    };
+    assert!(stops > 2, "{stops}");
+    assert_eq!(numbers(&report), numbers(&expected));
+    // Both presets and everything that learns nothing have numbers, and what is not built says so.
+    let has_numbers = |key: &str| report.rows.iter().find(|row| row.key == key).unwrap().ours.is_some();
+    for key in ["rana-umls", "rana-paper", "rules", "adjacency", "copy", "popularity", "mean-translation"] {
+        assert!(has_numbers(key), "{key}");
+    }
+    assert!(!has_numbers("gana") && report.table().markdown().contains("| GANA | not built yet |"));
+    let rana = report.rows.iter().find(|row| row.key == "rana-umls").unwrap().ours.as_ref().unwrap();
+    assert_eq!(rana.runs, 2);
+    assert!(rana.resampled_mrr.unwrap().sd > 0.0 && rana.common_mrr.is_some());
+    for ending in ["md", "csv", "json", "svg", "png"] {
+        assert!(broken.root().join(format!("table2.{ending}")).exists(), "{ending}");
+    }
+}
+
+#[test]
+fn tables_and_figures_share_their_trials() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = Workspace::new(dir.path().join("out"));
+    let count = || std::fs::read_dir(workspace.root().join("trials")).unwrap().count();
+    let run = |experiment| Reproduction::smoke(experiment).run(&workspace, &Unwatched::default()).unwrap();
+    run(Experiment::Table3);
+    let after_table_3 = count();
+    assert_eq!(after_table_3, 9 * 2);
+    // One negative and five are there already.
+    let figure = run(Experiment::Fig2b);
+    assert_eq!(count(), after_table_3 + 8 * 2);
+    assert_eq!(figure.rows.iter().filter(|row| row.x.is_some() && row.ours.is_some()).count(), 10);
+    // Five shots are.
+    let figure = run(Experiment::Fig2a);
+    assert_eq!(count(), after_table_3 + 8 * 2 + 7 * 2);
+    let common: Vec<f64> = figure
+        .rows
+        .iter()
+        .filter(|row| row.kind == RowKind::Rana)
+        .map(|row| row.ours.as_ref().unwrap().common_mrr.unwrap().mean)
+        .collect();
+    assert_eq!(common.len(), 8);
+    // At eight shots the common queries are all there are.
+    let last = figure.rows.iter().find(|row| row.key == "shots-8").unwrap().ours.as_ref().unwrap();
+    assert_eq!(last.common_mrr.unwrap().mean, last.test.mrr.mean);
+}
+
+#[test]
+fn what_is_missing_is_named_before_anything_starts() {
+    let mut table = Reproduction::smoke(Experiment::Table2);
+    table.presets = vec!["umls".to_owned(), "nell-two".to_owned()];
+    let error = table.check().unwrap_err().to_string();
+    assert!(
+        error.contains("the row `RANA (nell-two)`: there is no preset `nell-two`; there are: "),
+        "{error}"
+    );
+    let folders = [PathBuf::from("nowhere"), PathBuf::from("neither")];
+    let error = Dataset::find("NELL-One", None, &folders).unwrap_err().to_string();
+    assert!(error.contains("nowhere/NELL-One, neither/NELL-One") && error.contains("--data"), "{error}");
+    let error = Dataset::find("Wiki-One", None, &folders).unwrap_err().to_string();
+    assert!(error.contains("cannot be had") && error.contains("WD50K"), "{error}");
+}

@@ -1,0 +1,141 @@
+//! [`Sweep`]: a bounded search over settings, chosen by dev or by held-out train tasks, never by test.
+
+mod curve;
+mod plan;
+mod plots;
+mod range;
+mod report;
+
+pub use curve::{CurvePoint, learning_curve};
+pub use plan::{Configuration, PlanError, Select, SweepPlan};
+pub use range::RangeError;
+pub use report::{SweepReport, SweepRow, SweepTrialReport};
+
+use rana_fewshot::rana::RanaConfig;
+use rana_graph::Store;
+
+use crate::trial::{Measures, Named, Trial, TrialError, TrialResult, VectorPlan, Watch, Workspace, run_all};
+
+/// A plan, ready to be carried out on a graph.
+#[derive(Debug)]
+pub struct Sweep<'s> {
+    plan: SweepPlan,
+    store: &'s Store,
+    workspace: Workspace,
+    vectors: VectorPlan,
+    configurations: Vec<Configuration>,
+    members: Vec<Member>,
+}
+
+/// One training of a sweep.
+#[derive(Clone, Debug)]
+struct Member {
+    /// The configuration it belongs to, by its position.
+    configuration: usize,
+    /// The part of the train tasks that is left out, counted from 1.
+    fold: Option<u64>,
+    named: Named,
+}
+
+impl<'s> Sweep<'s> {
+    /// Expands a plan and checks all of it.
+    ///
+    /// # Errors
+    /// If a part of the plan cannot be used, which is named.
+    pub fn new(
+        plan: SweepPlan,
+        store: &'s Store,
+        workspace: Workspace,
+        vectors: VectorPlan,
+    ) -> Result<Self, PlanError> {
+        let configurations = plan.configurations()?;
+        let mut members = Vec::new();
+        for (at, configuration) in configurations.iter().enumerate() {
+            let mut add = |config: RanaConfig, fold: Option<u64>| {
+                let part = fold.map_or_else(String::new, |fold| {
+                    format!(", fold {fold}/{}", plan.folds.unwrap_or_default())
+                });
+                let label = format!("{} (seed {}{part})", configuration.label(), config.seed);
+                let trial = Trial {
+                    name: plan.preset.clone(),
+                    vectors: vectors.clone(),
+                    config,
+                    measures: Measures::DEV,
+                };
+                members.push(Member { configuration: at, fold, named: Named { label, trial } });
+            };
+            for &seed in &plan.seeds {
+                add(RanaConfig { seed, ..configuration.config.clone() }, None);
+            }
+            for fold in 1..=plan.folds.unwrap_or(0) {
+                add(plan.fold(&configuration.config, fold)?, Some(fold));
+            }
+        }
+        Ok(Self { plan, store, workspace, vectors, configurations, members })
+    }
+
+    /// The plan.
+    #[must_use]
+    pub fn plan(&self) -> &SweepPlan {
+        &self.plan
+    }
+
+    /// The configurations, each once.
+    #[must_use]
+    pub fn configurations(&self) -> &[Configuration] {
+        &self.configurations
+    }
+
+    /// How many trainings that are, over all seeds and folds.
+    #[must_use]
+    pub fn trial_count(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Does every trial that is not done yet, and reports on all; the files of the report are written into
+    /// the workspace.
+    ///
+    /// # Errors
+    /// If a trial cannot be done, or somebody asks to stop; the same sweep then goes on from there.
+    pub fn run(&self, watch: &dyn Watch) -> Result<SweepReport, TrialError> {
+        let trials: Vec<Named> = self.members.iter().map(|member| member.named.clone()).collect();
+        let results = run_all(&trials, self.store, &self.workspace, watch)?;
+        let report = self.report(&results);
+        report.write(&self.workspace)?;
+        plots::write(self, &report)?;
+        Ok(report)
+    }
+
+    fn report(&self, results: &[TrialResult]) -> SweepReport {
+        let rows = self.configurations.iter().enumerate().map(|(at, configuration)| {
+            let members = self.members.iter().zip(results).filter(|(member, _)| member.configuration == at);
+            let trials = members.map(|(member, result)| {
+                let path = member.named.trial.path(self.store, &self.workspace);
+                SweepTrialReport::new(path, member.named.trial.config.seed, member.fold, result)
+            });
+            SweepRow::new(configuration.varied.clone(), trials.collect())
+        });
+        let mut fixed = Vec::new();
+        flatten("", &self.plan.set, &mut fixed);
+        SweepReport::new(
+            self.store.path.clone(),
+            self.vectors.path(self.store, &self.workspace),
+            self.plan.clone(),
+            fixed,
+            rows.collect(),
+        )
+    }
+}
+
+/// Settings by their dotted names.
+fn flatten(prefix: &str, table: &toml::Table, into: &mut Vec<(String, toml::Value)>) {
+    for (field, value) in table {
+        match value {
+            toml::Value::Table(inner) => flatten(&format!("{prefix}{field}."), inner, into),
+            value => into.push((format!("{prefix}{field}"), value.clone())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,456 @@
+//! [`SweepPlan`]: which configurations a sweep tries, read from TOML and checked before anything starts.
+
+use std::collections::BTreeMap;
+
+use rana_fewshot::rana::RanaConfig;
+use rana_graph::keyed_rng;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::range::{Choice, RangeError};
+use crate::settings::{Settings, assignment};
+
+/// What a sweep ranks its configurations by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Select {
+    /// The MRR on the dev tasks.
+    #[default]
+    Dev,
+    /// The mean MRR on the train tasks that were left out, over the folds.
+    Folds,
+}
+
+/// A sweep as a file says it.
+///
+/// ```
+/// let plan = rana::sweep::SweepPlan::of_text("
+///     preset = 'umls'
+///     [grid]
+///     gamma = [1.0, 2.0]
+///     J = [1, 5]
+/// ")?;
+/// assert_eq!(plan.configurations()?.len(), 4);
+/// # Ok::<(), rana::sweep::PlanError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SweepPlan {
+    /// The preset that everything starts from.
+    pub preset: String,
+    /// The vectors: a preset of `rana embed`, `recommended`, or a directory; those kept with the graph if
+    /// not given.
+    pub vectors: Option<String>,
+    /// The seed of vectors that are trained for the sweep.
+    pub vectors_seed: u64,
+    /// The seeds that each configuration is trained with.
+    pub seeds: Vec<u64>,
+    /// If given, each configuration is also trained so many times without one part of the train tasks.
+    pub folds: Option<u64>,
+    /// What configurations are ranked by.
+    pub select: Select,
+    /// Settings of all configurations.
+    pub set: toml::Table,
+    /// Lists of values, of which every combination is tried.
+    pub grid: Option<toml::Table>,
+    /// Ranges and lists that values are drawn from, and `trials` and `seed`.
+    pub random: Option<toml::Table>,
+}
+
+impl Default for SweepPlan {
+    fn default() -> Self {
+        Self {
+            preset: "paper".to_owned(),
+            vectors: None,
+            vectors_seed: 0,
+            seeds: vec![0],
+            folds: None,
+            select: Select::Dev,
+            set: toml::Table::new(),
+            grid: None,
+            random: None,
+        }
+    }
+}
+
+/// A plan that cannot be carried out.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PlanError {
+    /// The file is no plan.
+    #[error("{0}")]
+    Malformed(String),
+    /// There is no such preset.
+    #[error("preset: {0}")]
+    Preset(String),
+    /// A field of the plan cannot be used.
+    #[error("{field}: {message}")]
+    Field {
+        /// The field.
+        field: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A range cannot be drawn from.
+    #[error("random.{field}: {source}")]
+    Range {
+        /// The setting.
+        field: String,
+        /// What is wrong with it.
+        source: RangeError,
+    },
+    /// A configuration cannot be used.
+    #[error("{settings}: {message}")]
+    Configuration {
+        /// The settings of the configuration.
+        settings: String,
+        /// What is wrong with it.
+        message: String,
+    },
+}
+
+/// One configuration of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Configuration {
+    /// What differs between the configurations of the sweep, by field.
+    pub varied: BTreeMap<String, toml::Value>,
+    /// The settings, with the plan's own first seed.
+    pub config: RanaConfig,
+}
+
+impl Configuration {
+    /// What it is, as it would be typed.
+    #[must_use]
+    pub fn label(&self) -> String {
+        label(&self.varied)
+    }
+}
+
+fn label(varied: &BTreeMap<String, toml::Value>) -> String {
+    match varied.is_empty() {
+        true => "as set".to_owned(),
+        false => varied.iter().map(|(key, value)| assignment(key, value)).collect::<Vec<_>>().join(", "),
+    }
+}
+
+impl SweepPlan {
+    /// Reads a plan.
+    ///
+    /// # Errors
+    /// If it is no TOML, or has an unknown field.
+    pub fn of_text(text: &str) -> Result<Self, PlanError> {
+        toml::from_str(text).map_err(|error| PlanError::Malformed(error.to_string().trim_end().to_owned()))
+    }
+
+    /// What all configurations start from: preset and fixed settings.
+    ///
+    /// # Errors
+    /// If there is no such preset, or a setting cannot be used.
+    pub fn base(&self) -> Result<RanaConfig, PlanError> {
+        let preset =
+            RanaConfig::preset(&self.preset).map_err(|error| PlanError::Preset(error.to_string()))?;
+        let fixed = Settings::from(self.set.clone());
+        let config: RanaConfig = fixed.over(&preset).map_err(|error| bad("set", &error))?;
+        config.check().map_err(|error| bad("set", &error))?;
+        Ok(config)
+    }
+
+    /// Every configuration once, checked.
+    ///
+    /// # Errors
+    /// At the first part of the plan that cannot be used, which is named.
+    pub fn configurations(&self) -> Result<Vec<Configuration>, PlanError> {
+        self.check()?;
+        let base = self.base()?;
+        let mut points = vec![BTreeMap::new()];
+        if let Some(grid) = &self.grid {
+            for (field, values) in leaves("grid", grid, &|_| false)? {
+                points = combine(&points, &field, &grid_values(&field, &values)?);
+            }
+        }
+        let draws = self.draws(&base)?;
+        let points = points.iter().flat_map(|point| {
+            draws.iter().map(move |draw| {
+                let mut varied: BTreeMap<String, toml::Value> = point.clone();
+                varied.extend(draw.clone());
+                varied
+            })
+        });
+        let mut configurations: Vec<Configuration> = Vec::new();
+        for varied in points {
+            let config = self.configure(&base, &varied)?;
+            // Draws from lists may well meet again.
+            if configurations.iter().all(|other| other.config != config) {
+                configurations.push(Configuration { varied, config });
+            }
+        }
+        Ok(configurations)
+    }
+
+    fn check(&self) -> Result<(), PlanError> {
+        if self.seeds.is_empty() {
+            return Err(bad("seeds", &"the list is empty; give at least one, such as [0]"));
+        }
+        let mut seeds = self.seeds.clone();
+        seeds.sort_unstable();
+        seeds.dedup();
+        if seeds.len() < self.seeds.len() {
+            return Err(bad("seeds", &"a seed is given twice"));
+        }
+        match self.folds {
+            Some(folds @ (0 | 1)) => {
+                return Err(bad(
+                    "folds",
+                    &format!("{folds} is no cross-validation; give at least 2, or leave it out"),
+                ));
+            }
+            None if self.select == Select::Folds => {
+                return Err(bad("select", &"\"folds\" needs `folds = N`"));
+            }
+            _ => {}
+        }
+        for (part, table) in [("set", Some(&self.set)), ("grid", self.grid.as_ref())] {
+            if table.is_some_and(|table| table.contains_key("seed")) {
+                return Err(bad(&format!("{part}.seed"), &"training seeds are given by `seeds = [0, 1]`"));
+            }
+        }
+        if self.folds.is_some() {
+            // Whether the settings know of folds is found out before hours of training.
+            self.fold(&self.base()?, 1).map_err(|error| bad("folds", &error))?;
+        }
+        Ok(())
+    }
+
+    /// A configuration that leaves out one part of the train tasks, counted from 1.
+    pub(super) fn fold(&self, config: &RanaConfig, fold: u64) -> Result<RanaConfig, PlanError> {
+        let mut settings = Settings::default();
+        settings.set("fold", format!("{fold}/{}", self.folds.unwrap_or(1)).into());
+        settings.over(config).map_err(|error| PlanError::Malformed(error.to_string()))
+    }
+
+    fn configure(
+        &self,
+        base: &RanaConfig,
+        varied: &BTreeMap<String, toml::Value>,
+    ) -> Result<RanaConfig, PlanError> {
+        let mut settings = Settings::default();
+        for (field, value) in varied {
+            settings.set(field, value.clone());
+        }
+        let wrong = |error: &dyn std::fmt::Display| PlanError::Configuration {
+            settings: label(varied),
+            message: error.to_string(),
+        };
+        let config: RanaConfig = settings.over(base).map_err(|error| wrong(&error))?;
+        config.check().map_err(|error| wrong(&error))?;
+        Ok(RanaConfig { seed: self.seeds[0], ..config })
+    }
+
+    /// The drawn settings: one empty set of them if nothing is drawn.
+    fn draws(&self, base: &RanaConfig) -> Result<Vec<BTreeMap<String, toml::Value>>, PlanError> {
+        let Some(random) = &self.random else { return Ok(vec![BTreeMap::new()]) };
+        let number = |field: &str, usual: Option<u64>| {
+            let name = format!("random.{field}");
+            match (random.get(field), usual) {
+                (None, Some(usual)) => Ok(usual),
+                (None, None) => Err(bad(&name, &"say how many configurations to draw, such as trials = 20")),
+                (Some(toml::Value::Integer(value)), _) => {
+                    u64::try_from(*value).map_err(|_| bad(&name, &format!("{value} is below 0")))
+                }
+                (Some(value), _) => Err(bad(&name, &format!("{value} is no whole number"))),
+            }
+        };
+        let (trials, seed) = (number("trials", None)?, number("seed", Some(0))?);
+        if trials == 0 {
+            return Err(bad("random.trials", &"it must be at least 1"));
+        }
+        let mut drawn = random.clone();
+        drawn.remove("trials");
+        drawn.remove("seed");
+        if drawn.is_empty() {
+            return Err(bad(
+                "random",
+                &"nothing is drawn; give a range, such as eta = { linear = [0.1, 1.0] }",
+            ));
+        }
+        let base = toml::Table::try_from(base).map_err(|error| bad("random", &error))?;
+        let is_range =
+            |value: &toml::Value| matches!(value, toml::Value::Table(table) if Choice::is_range(table));
+        let mut choices = Vec::new();
+        for (field, value) in leaves("random", &drawn, &is_range)? {
+            let usual = look_up(&base, &field);
+            let choice = Choice::of(&value, usual)
+                .map_err(|source| PlanError::Range { field: field.clone(), source })?;
+            choices.push((field, choice));
+        }
+        Ok((0..trials)
+            .map(|trial| {
+                let draw = |(field, choice): &(String, Choice)| {
+                    // Keyed by the field too: another field in the plan, or more trials, change no draw.
+                    let mut rng = keyed_rng([seed, xxh3_64(field.as_bytes()), trial, PURPOSE]);
+                    (field.clone(), choice.draw(&mut rng))
+                };
+                choices.iter().map(draw).collect()
+            })
+            .collect())
+    }
+}
+
+/// Keeps the draws of a plan apart from all others with the same seed.
+const PURPOSE: u64 = 0x7377_6565_70;
+
+fn bad(field: &str, message: &dyn std::fmt::Display) -> PlanError {
+    PlanError::Field { field: field.to_owned(), message: message.to_string() }
+}
+
+/// The settings of a part of the plan by their dotted names.
+fn leaves(
+    part: &str,
+    table: &toml::Table,
+    is_leaf: &dyn Fn(&toml::Value) -> bool,
+) -> Result<Vec<(String, toml::Value)>, PlanError> {
+    if table.is_empty() {
+        return Err(bad(part, &"it is empty; give settings, or leave the section out"));
+    }
+    let mut found = Vec::new();
+    for (field, value) in table {
+        match value {
+            toml::Value::Table(inner) if !is_leaf(value) => {
+                let inner = leaves(&format!("{part}.{field}"), inner, is_leaf)?;
+                found.extend(inner.into_iter().map(|(name, value)| (format!("{field}.{name}"), value)));
+            }
+            value => found.push((field.clone(), value.clone())),
+        }
+    }
+    Ok(found)
+}
+
+fn grid_values(field: &str, values: &toml::Value) -> Result<Vec<toml::Value>, PlanError> {
+    let name = format!("grid.{field}");
+    match values {
+        toml::Value::Array(values) if values.is_empty() => {
+            Err(bad(&name, &"the list is empty; give at least one value, or leave it out"))
+        }
+        toml::Value::Array(values) => Ok(values.clone()),
+        value => Err(bad(&name, &format!("{value} is no list; say [{value}], or put it under [set]"))),
+    }
+}
+
+fn combine(
+    points: &[BTreeMap<String, toml::Value>],
+    field: &str,
+    values: &[toml::Value],
+) -> Vec<BTreeMap<String, toml::Value>> {
+    let with = |point: &BTreeMap<String, toml::Value>, value: &toml::Value| {
+        let mut point = point.clone();
+        point.insert(field.to_owned(), value.clone());
+        point
+    };
+    points.iter().flat_map(|point| values.iter().map(|value| with(point, value))).collect()
+}
+
+fn look_up<'t>(table: &'t toml::Table, field: &str) -> Option<&'t toml::Value> {
+    let (first, rest) = field.split_once('.').map_or((field, None), |(first, rest)| (first, Some(rest)));
+    match (table.get(first)?, rest) {
+        (value, None) => Some(value),
+        (toml::Value::Table(inner), Some(rest)) => look_up(inner, rest),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(text: &str) -> SweepPlan {
+        SweepPlan::of_text(text).unwrap()
+    }
+
+    fn labels(text: &str) -> Vec<String> {
+        plan(text).configurations().unwrap().iter().map(Configuration::label).collect()
+    }
+
+    #[test]
+    fn every_point_of_the_grid_meets_every_draw() {
+        let grid = "preset = 'umls'\n[grid]\ngamma = [1.0, 2.0]\nprune = ['off', 'quantile(0.5)']\n";
+        assert_eq!(
+            labels(grid),
+            [
+                "gamma=1.0, prune=off",
+                "gamma=1.0, prune=quantile(0.5)",
+                "gamma=2.0, prune=off",
+                "gamma=2.0, prune=quantile(0.5)"
+            ]
+        );
+        let random = "[random]\ntrials = 3\nseed = 7\nlearning_rate = { log = [0.0001, 0.01] }\n\
+                      J = { linear = [1, 9] }\n";
+        let drawn = plan(&format!("{grid}{random}")).configurations().unwrap();
+        assert_eq!(drawn.len(), 12);
+        // The same draws at every point.
+        assert_eq!(drawn[0].varied["learning_rate"], drawn[3].varied["learning_rate"]);
+        for configuration in &drawn {
+            assert!((1e-4..=1e-2).contains(&configuration.config.learning_rate));
+            assert!((1..=9).contains(&configuration.config.negatives));
+        }
+        // More trials and other fields leave the draws as they were; another seed does not.
+        let more = random.replace("trials = 3", "trials = 5") + "eta = { linear = [0.1, 1] }\n";
+        let more = plan(&format!("preset = 'umls'\n{more}")).configurations().unwrap();
+        assert_eq!(more.len(), 5);
+        for (few, many) in drawn.iter().zip(&more).take(3) {
+            assert_eq!(few.varied["learning_rate"], many.varied["learning_rate"]);
+        }
+        let other = plan(&format!("preset = 'umls'\n{}", random.replace("seed = 7", "seed = 8")));
+        assert_ne!(
+            other.configurations().unwrap()[0].varied["learning_rate"],
+            more[0].varied["learning_rate"]
+        );
+    }
+
+    #[test]
+    fn a_plan_lies_over_its_preset_and_has_each_configuration_once() {
+        let text = "preset = 'umls'\nseeds = [4, 5]\n[set]\nsteps = 77\ncandidates.cap = 9\n\
+                    [random]\ntrials = 30\nJ = [1, 2]\n";
+        let configurations = plan(text).configurations().unwrap();
+        assert_eq!(configurations.len(), 2);
+        let umls = RanaConfig::preset("umls").unwrap();
+        for of in &configurations {
+            assert_eq!((of.config.steps, of.config.candidates.cap, of.config.seed), (77, Some(9), 4));
+            assert_eq!(of.config.gamma, umls.gamma);
+        }
+        assert_eq!(labels("preset = 'umls'"), ["as set"]);
+        assert_eq!(labels("[grid]\ncandidates.cap = [3, 4]"), ["candidates.cap=3", "candidates.cap=4"]);
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_named_before_anything_starts() {
+        for (text, expected) in [
+            ("present = 'umls'", "unknown field `present`"),
+            ("preset = 'best'", "preset: there is no preset `best`"),
+            ("[set]\nshotz = 3", "set: unknown field `shotz`"),
+            ("[set]\neta = -1.0", "set: eta is -1"),
+            ("[set]\nseed = 3", "set.seed: training seeds"),
+            ("[grid]", "grid: it is empty"),
+            ("[grid]\ngamma = []", "grid.gamma: the list is empty"),
+            ("[grid]\ngamma = 3.0", "grid.gamma: 3.0 is no list"),
+            ("[grid]\ngammma = [3.0]", "gammma=3.0: unknown field `gammma`"),
+            ("[grid]\nJ = [1, 0]", "J=0: J is 0"),
+            ("[grid]\nattn = ['none']", "attn=none: "),
+            ("seeds = []", "seeds: the list is empty"),
+            ("seeds = [1, 1]", "seeds: a seed is given twice"),
+            ("folds = 1", "folds: 1 is no cross-validation"),
+            ("select = 'folds'", "select: \"folds\" needs"),
+            ("select = 'test'", "unknown variant `test`"),
+            ("[random]\neta = [1.0]", "random.trials: say how many"),
+            ("[random]\ntrials = 0\neta = [1.0]", "random.trials: it must be at least 1"),
+            ("[random]\ntrials = 3", "random: nothing is drawn"),
+            ("[random]\ntrials = 3\neta = { log = [0.0, 1.0] }", "random.eta: a log range"),
+            ("[random]\ntrials = 3\neta = { linear = [2, 1] }", "random.eta: the range from 2 to 1"),
+            ("[random]\ntrials = 3\neta = { linear = [2] }", "random.eta: say"),
+            ("[random]\ntrials = 3\neta = []", "random.eta: the list is empty"),
+            ("[random]\ntrials = 3\neta = 5", "random.eta: say"),
+        ] {
+            let error =
+                SweepPlan::of_text(text).and_then(|plan| plan.configurations()).unwrap_err().to_string();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+use super::*;
+use crate::trial::tests::{StopAfter, small_vectors, umls};
+use crate::trial::{TrialError, Unwatched};
+
+const PLAN: &str = "
+    preset = 'umls'
+    seeds = [1, 2]
+    [set]
+    steps = 12
+    eval_every = 4
+    batch = 4
+    [grid]
+    J = [1, 3]
+    [random]
+    trials = 2
+    seed = 5
+    eta = { linear = [0.1, 1.0] }
+";
+
+fn sweep<'s>(store: &'s rana_graph::Store, workspace: &Workspace) -> Sweep<'s> {
+    let plan = SweepPlan::of_text(PLAN).unwrap();
+    Sweep::new(plan, store, workspace.clone(), VectorPlan::Train(small_vectors())).unwrap()
+}
+
+/// A report without what differs from machine to machine and run to run.
+fn numbers(report: &SweepReport) -> Vec<(String, Vec<(u64, Option<f64>, Option<u64>)>)> {
+    let trials = |row: &SweepRow| {
+        row.trials.iter().map(|trial| (trial.seed, trial.dev_mrr, trial.best_step)).collect()
+    };
+    report.rows.iter().map(|row| (row.label(), trials(row))).collect()
+}
+
+#[test]
+fn a_stopped_sweep_goes_on_to_the_same_results() {
+    let dir = tempfile::tempdir().unwrap();
+    let [whole, broken] = ["whole", "broken"].map(|name| Workspace::new(dir.path().join(name)));
+    let store = umls(&whole);
+    let all = sweep(&store, &whole);
+    assert_eq!((all.configurations().len(), all.trial_count()), (4, 8));
+    let expected = all.run(&Unwatched::default()).unwrap();
+
+    let store = umls(&broken);
+    let broken_sweep = sweep(&store, &broken);
+    let mut stops = 0;
+    let report = loop {
+        match broken_sweep.run(&StopAfter::new(9)) {
+            Err(TrialError::Stopped) => stops += 1,
+            report => break report.unwrap(),
+        }
+        assert!(stops < 200);
+    };
+    assert!(stops > 4, "{stops}");
+    assert_eq!(numbers(&report), numbers(&expected));
+
+    // The best is on top, and what it takes to train it again is said.
+    let mrrs: Vec<f64> = report.rows.iter().map(|row| row.dev_mrr.unwrap().mean).collect();
+    assert!(mrrs.windows(2).all(|pair| pair[0] >= pair[1]), "{mrrs:?}");
+    let typed = crate::Settings::of_assignments(&report.best_settings).unwrap();
+    let umls = RanaConfig::preset("umls").unwrap();
+    let trained_again: RanaConfig = typed.over(&umls).unwrap();
+    let best = broken_sweep.configurations().iter().find(|of| of.label() == report.rows[0].label()).unwrap();
+    assert_eq!(trained_again, RanaConfig { seed: umls.seed, ..best.config.clone() });
+    for name in [
+        "results.md",
+        "results.csv",
+        "results.json",
+        "plots/J.png",
+        "plots/eta.svg",
+        "plots/learning-curves.svg",
+    ] {
+        assert!(broken.root().join(name).exists(), "{name}");
+    }
+    // Nobody has looked at test.
+    let text = std::fs::read_to_string(report.rows[0].trials[0].path.join("result.json")).unwrap();
+    assert!(text.contains("\"test\": null"), "{text}");
+}
+
+#[test]
+fn a_larger_plan_only_does_what_is_new() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = Workspace::new(dir.path().join("out"));
+    let store = umls(&workspace);
+    let vectors = || VectorPlan::Train(small_vectors());
+    let plan = |text: &str| SweepPlan::of_text(text).unwrap();
+    let small = "preset = 'umls'\n[set]\nsteps = 4\neval_every = 4\nbatch = 4\n[grid]\nJ = [3, 1]\n";
+    let first = Sweep::new(plan(small), &store, workspace.clone(), vectors()).unwrap();
+    first.run(&Unwatched::default()).unwrap();
+    // In another order and under other names: nothing is trained, so a raised stop flag is never looked at.
+    let other = small.replace("[3, 1]", "[1, 3]");
+    let again = Sweep::new(plan(&other), &store, workspace.clone(), vectors()).unwrap();
+    let stopped = Unwatched::default();
+    stopped.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(again.run(&stopped).unwrap().rows.len(), 2);
+    let larger =
+        Sweep::new(plan(&small.replace("[3, 1]", "[3, 1, 2]")), &store, workspace, vectors()).unwrap();
+    assert!(matches!(larger.run(&stopped), Err(TrialError::Stopped)));
+}

@@ -218,7 +218,7 @@ fn measured(arguments: &Arguments, config: &RanaConfig, graph: &Graph, tasks: &T
         ),
         relations: unit_vectors(2 * graph.relation_count(), dim, 2),
     };
-    let tasks = TrainingTasks::new(graph, tasks, config.data_mode, config.candidates);
+    let tasks = TrainingTasks::new(graph, tasks, config.fold, config.data_mode, config.candidates);
     let trainer = || MetaTrainer::new(config.clone(), graph, &tasks, &start).unwrap();
     let mut drawing = trainer();
     let batch = drawing.draw_batch();

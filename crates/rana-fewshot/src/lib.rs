@@ -9,6 +9,7 @@
 
 mod candidates;
 mod episode;
+mod fold;
 mod mode;
 mod model;
 mod pretraining_facts;
@@ -20,6 +21,7 @@ mod translation;
 
 pub use candidates::{CandidateBuilder, CandidateConfig, CandidateRule};
 pub use episode::{Episode, EpisodeConfig, EpisodeError, EpisodeSampler, Sampling};
+pub use fold::Fold;
 pub use mode::{DataMode, TrainingTasks};
 pub use model::{AdaptedRelation, FewShotModel, Support};
 pub use pretraining_facts::PretrainingFacts;

@@ -1,10 +1,13 @@
 //! What a model trains on: the data mode, and the meta-training tasks it gives.
 
+use std::borrow::Cow;
+
 use rana_graph::{EntityId, Graph, Pair, RelationId, Split, Task, TaskSet, TaskSetBuilder};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::candidates::{CandidateBuilder, CandidateConfig};
+use crate::fold::Fold;
 
 /// How the background graph takes part in meta-training.
 ///
@@ -56,24 +59,38 @@ impl DataMode {
 /// where the mode makes tasks of them.
 #[derive(Clone, Debug)]
 pub struct TrainingTasks<'t> {
-    tasks: &'t TaskSet,
+    tasks: Cow<'t, TaskSet>,
     train_tasks: usize,
     background: TaskSet,
 }
 
 impl<'t> TrainingTasks<'t> {
-    /// Gathers the tasks of a mode; `candidates` says how a background relation gets its own.
+    /// Gathers the tasks of a mode, without those of a fold; `candidates` says how a background
+    /// relation gets its own.
     #[must_use]
-    pub fn new(graph: &Graph, tasks: &'t TaskSet, mode: DataMode, candidates: CandidateConfig) -> Self {
+    pub fn new(
+        graph: &Graph,
+        tasks: &'t TaskSet,
+        fold: Option<Fold>,
+        mode: DataMode,
+        candidates: CandidateConfig,
+    ) -> Self {
+        let tasks = fold.map_or(Cow::Borrowed(tasks), |fold| Cow::Owned(fold.of(tasks)));
         let background = if mode.uses_background_tasks() {
             background_tasks(graph, candidates)
         } else {
             TaskSet::default()
         };
-        Self { tasks, train_tasks: tasks.of(Split::Train).count(), background }
+        Self { train_tasks: tasks.of(Split::Train).count(), tasks, background }
     }
 
-    /// How many tasks there are.
+    /// The benchmark's tasks: those of a fold have the tasks left out as their dev split.
+    #[must_use]
+    pub fn benchmark(&self) -> &TaskSet {
+        &self.tasks
+    }
+
+    /// How many tasks there are to train on.
     #[must_use]
     pub fn len(&self) -> usize {
         self.train_tasks + self.background.len()
@@ -154,11 +171,11 @@ mod tests {
         builder.filter_from_tasks();
         let tasks = builder.finish();
 
-        let alone = TrainingTasks::new(&graph, &tasks, DataMode::Pretrain, CandidateConfig::default());
+        let alone = TrainingTasks::new(&graph, &tasks, None, DataMode::Pretrain, CandidateConfig::default());
         assert_eq!(alone.iter().map(|task| task.relation).collect::<Vec<_>>(), [t]);
         assert_eq!(alone.known_tails(a, r), []);
 
-        let all = TrainingTasks::new(&graph, &tasks, DataMode::InTrain, CandidateConfig::default());
+        let all = TrainingTasks::new(&graph, &tasks, None, DataMode::InTrain, CandidateConfig::default());
         assert_eq!(all.len(), 3);
         assert_eq!(all.get(1).facts, [Pair { head: a, tail: b }, Pair { head: a, tail: c }]);
         assert_eq!(all.get(1).candidates, [b, c]);

@@ -38,7 +38,7 @@ fn nell_candidates_by_types_are_the_released_ones() {
 #[test]
 fn nell_in_train_has_342_tasks_of_which_metar_walks_309() {
     let Some((graph, tasks)) = read("NELL-One") else { return };
-    let all = TrainingTasks::new(&graph, &tasks, DataMode::InTrain, CandidateConfig::default());
+    let all = TrainingTasks::new(&graph, &tasks, None, DataMode::InTrain, CandidateConfig::default());
     assert_eq!(all.len(), 51 + 291);
     let large = |task: &Task<'_>, least: usize| task.facts.len().min(task.candidates.len()) >= least;
     assert_eq!(all.iter().filter(|task| large(task, 11)).count(), 309);
@@ -49,7 +49,7 @@ fn nell_in_train_has_342_tasks_of_which_metar_walks_309() {
     let disjoint = EpisodeSampler::new(all.iter(), EpisodeConfig::default()).unwrap();
     assert_eq!(disjoint.tasks().len(), all.iter().filter(|task| task.facts.len() > 5).count());
 
-    let pretrain = TrainingTasks::new(&graph, &tasks, DataMode::Pretrain, CandidateConfig::default());
+    let pretrain = TrainingTasks::new(&graph, &tasks, None, DataMode::Pretrain, CandidateConfig::default());
     assert_eq!(pretrain.len(), 51);
     assert_eq!(EpisodeSampler::new(pretrain.iter(), config).unwrap().tasks().len(), 51);
 }

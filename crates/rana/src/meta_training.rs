@@ -28,8 +28,9 @@ impl<'s> MetaTraining<'s> {
     /// If the configuration, the vectors and the tasks do not go together.
     pub fn new(store: &'s Store, config: RanaConfig, start: StartVectors) -> Result<Self, MetaError> {
         config.check()?;
-        MetaTrainer::check_dev(&config, &store.graph, &store.tasks)?;
-        let tasks = TrainingTasks::new(&store.graph, &store.tasks, config.data_mode, config.candidates);
+        let tasks =
+            TrainingTasks::new(&store.graph, &store.tasks, config.fold, config.data_mode, config.candidates);
+        MetaTrainer::check_dev(&config, &store.graph, tasks.benchmark())?;
         let this = Self { store, config, start, tasks, checkpoint_every: Duration::from_secs(60) };
         this.trainer()?;
         Ok(this)
@@ -60,14 +61,14 @@ impl<'s> MetaTraining<'s> {
         MetaTrainer::new(self.config.clone(), &self.store.graph, &self.tasks, &self.start)
     }
 
-    /// The MRR of a model on the dev tasks.
+    /// The MRR of a model on the dev tasks, or on those that the fold leaves out.
     ///
     /// # Errors
     /// If a task cannot be evaluated.
     pub fn dev_mrr(&self, model: &RanaModel<'_>) -> Result<f64, String> {
         let evaluation = FewShotEvaluation { shots: self.config.shots, ..FewShotEvaluation::default() };
         evaluation
-            .evaluate(model, &self.store.graph, &self.store.tasks, Split::Dev, &())
+            .evaluate(model, &self.store.graph, self.tasks.benchmark(), Split::Dev, &())
             .map(|report| report.micro.mrr)
             .map_err(|error| error.to_string())
     }

@@ -97,7 +97,8 @@ fn random(args: &EpisodesArgs, store: &Store) -> Result<Vec<Episode>, CliError> 
     };
     let training;
     let mut sampler = if args.split == Split::Train {
-        training = TrainingTasks::new(&store.graph, &store.tasks, args.mode, CandidateConfig::default());
+        training =
+            TrainingTasks::new(&store.graph, &store.tasks, None, args.mode, CandidateConfig::default());
         EpisodeSampler::new(training.iter(), config)?
     } else {
         EpisodeSampler::new(store.tasks.of(args.split), config)?

@@ -136,6 +136,7 @@ impl TrainArgs {
 
 fn print_config(config: &RanaConfig) -> Result<(), CliError> {
     let unset = [
+        ("fold = \"1/5\"", config.fold.is_none()),
         ("max_norm = 1.0", config.max_norm.is_none()),
         ("test_inner_steps = 1", config.test_inner_steps.is_none()),
         ("entity_learning_rate = 0.01", config.entity_learning_rate.is_none()),
@@ -257,7 +258,11 @@ impl Trained {
             self.seconds,
         )?;
         if let (Some(step), Some(mrr)) = (self.best_step, self.dev_mrr) {
-            writeln!(out, "best on the dev tasks after step {step}: MRR {BOLD}{mrr:.3}{BOLD:#}")?;
+            let tasks = match self.config.fold {
+                None => "the dev tasks".to_owned(),
+                Some(fold) => format!("the train tasks left out by fold {fold}"),
+            };
+            writeln!(out, "best on {tasks} after step {step}: MRR {BOLD}{mrr:.3}{BOLD:#}")?;
         }
         if self.outcome == MetaOutcome::OutOfPatience {
             writeln!(out, "{DIM}stopped early: no better for {} evaluations{DIM:#}", self.config.patience)?;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::candidates::CandidateConfig;
 use crate::episode::Sampling;
+use crate::fold::Fold;
 use crate::mode::DataMode;
 
 /// Declares an enum of choices whose names are the same in files, on the command line and in print.
@@ -474,6 +475,9 @@ pub struct RanaConfig {
     pub sampling: Sampling,
     /// What is trained on (D31).
     pub data_mode: DataMode,
+    /// Train without this part of the train tasks and choose the best model by it instead of dev:
+    /// cross-validation, where dev is small.
+    pub fold: Option<Fold>,
     /// How background relations get candidates, where the data mode makes tasks of them.
     pub candidates: CandidateConfig,
     /// The size of Adam's steps (section 5: "the initial learning rate is 0.01").
@@ -552,6 +556,7 @@ impl Default for RanaConfig {
             batch: 1024,
             sampling: Sampling::default(),
             data_mode: DataMode::default(),
+            fold: None,
             candidates: CandidateConfig::default(),
             learning_rate: 0.01,
             final_learning_rate: 1.0,

@@ -15,6 +15,7 @@ pub mod reproduction;
 mod settings;
 pub mod sweep;
 pub mod trial;
+mod vector_training;
 
 pub use meta_training::MetaTraining;
 pub use rana_embed as embed;
@@ -22,6 +23,7 @@ pub use rana_eval as eval;
 pub use rana_fewshot as fewshot;
 pub use rana_graph as graph;
 pub use settings::{Settings, SettingsError, assignment};
+pub use vector_training::{VectorTraining, VectorTrainingError};
 
 /// The README's example is compiled and run with the doc tests.
 #[cfg(doctest)]

@@ -28,6 +28,7 @@ A plan:
   seeds = [0, 1]                   # each configuration is trained with each
   folds = 5                        # also train without each fifth of the train tasks (first seed)
   select = \"folds\"                 # rank by the left-out tasks instead of dev
+  keep_models = false              # keep models too, not only logs and numbers
   [set]                            # the same for all
   steps = 2000
   [grid]                           # every combination

@@ -53,6 +53,8 @@ pub enum SeriesStyle {
     Dashed,
     /// A line without points, for long series.
     Curve,
+    /// Filled points of their own.
+    Marks,
     /// Hollow points of their own.
     Points,
 }
@@ -202,7 +204,7 @@ impl Series {
 
     fn pen(&self, colour: Colour) -> Option<Pen> {
         let width = if self.style == SeriesStyle::Curve { 1.6 } else { 2.0 };
-        (self.style != SeriesStyle::Points).then_some(Pen {
+        (!matches!(self.style, SeriesStyle::Points | SeriesStyle::Marks)).then_some(Pen {
             colour,
             width,
             is_dashed: self.style == SeriesStyle::Dashed,

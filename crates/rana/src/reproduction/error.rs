@@ -1,6 +1,7 @@
 //! [`ReproductionError`]: why a table cannot be made.
 
 use rana_embed::PresetError;
+use rana_eval::KgeError;
 use rana_fewshot::SplitError;
 use rana_fewshot::rana::NoRanaPreset;
 use rana_graph::StoreError;
@@ -45,6 +46,9 @@ pub enum ReproductionError {
         /// What is wrong.
         message: String,
     },
+    /// Vectors cannot be ranked by their own score.
+    #[error(transparent)]
+    Kge(#[from] KgeError),
     /// The raw files cannot be read.
     #[error(transparent)]
     Format(#[from] FormatError),

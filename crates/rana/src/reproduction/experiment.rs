@@ -103,6 +103,10 @@ const ABLATIONS: [(&str, &str, &[&str]); 9] = [
     ),
 ];
 
+fn in_shots(shots: usize) -> String {
+    format!("{shots} {}", if shots == 1 { "shot" } else { "shots" })
+}
+
 impl Experiment {
     /// The rows; `presets` are those of RANA, the first one standing for it in figures and ablations.
     pub(super) fn rows(self, presets: &[String], benchmark: Option<Benchmark>) -> Vec<Row> {
@@ -155,7 +159,7 @@ impl Experiment {
             })),
             Self::Fig2a => rows.extend((1..=8).map(|shots| {
                 let published = if shots == SHOTS { in_table_2("rana") } else { None };
-                let label = format!("RANA, {shots} {}", if shots == 1 { "shot" } else { "shots" });
+                let label = format!("RANA, {}", in_shots(shots));
                 rana(
                     &format!("shots-{shots}"),
                     label,
@@ -184,7 +188,7 @@ impl Experiment {
     fn training_free(self) -> Vec<Row> {
         let row = |(key, label): (&'static str, &str), shots: usize, is_only: bool| Row {
             key: if is_only { key.to_owned() } else { format!("{key}-{shots}") },
-            label: if is_only { label.to_owned() } else { format!("{label}, {shots} shots") },
+            label: if is_only { label.to_owned() } else { format!("{label}, {}", in_shots(shots)) },
             subject: Subject::TrainingFree(key),
             shots,
             x: (!is_only).then_some(shots as f64),
@@ -217,6 +221,8 @@ impl Experiment {
         match self {
             Self::Table2 => vec![
                 "Published: Table 2 of the paper; only its last row comes with a spread, over five runs.",
+                "TransE to RotatE are trained on the background, the train tasks and the official supports, so they have no \
+                 result on resampled ones.",
                 "The published rows mix data modes: GANA also trains on background relations, MetaR does not.",
             ],
             Self::Table3 => vec![

@@ -5,7 +5,6 @@
 mod dataset;
 mod error;
 mod experiment;
-mod kge;
 mod measured;
 mod published;
 mod report;
@@ -14,6 +13,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rana_embed::{EmbedConfig, ModelKind};
+use rana_eval::KgeModel;
 use rana_fewshot::PretrainingFacts;
 use rana_fewshot::rana::RanaConfig;
 use rana_graph::Store;
@@ -26,8 +26,8 @@ pub use report::{Ours, ReproductionReport, ReproductionRow, RowKind, SeedResult}
 
 use crate::settings::Settings;
 use crate::trial::{
-    Measures, Named, Scores, TaskScores, Trial, TrialError, TrialOutcome, TrialResult, VectorPlan,
-    VectorSettings, Watch, Workspace, run_all,
+    Measures, Named, Pace, Scores, TaskScores, Trial, TrialError, TrialOutcome, TrialResult, Turn,
+    VectorPlan, VectorSettings, Watch, Workspace, run_all,
 };
 use experiment::{MEAN_TRANSLATION, Row, SHOTS, Subject};
 use measured::{Measured, Measuring};
@@ -54,7 +54,7 @@ pub struct Reproduction {
 /// What makes a training short in a smoke run.
 const SMOKE: [&str; 4] = ["steps=12", "eval_every=6", "batch=4", "patience=0"];
 /// The preset of `rana embed` for ordinary models among few-shot ones.
-const KGE_PRESET: &str = "nell-one";
+const KGE_PRESET: &str = "nell-one-few-shot";
 /// All support sizes of Figure 2a share the queries behind the first so many facts.
 const COMMON_SHOTS: usize = 8;
 
@@ -113,8 +113,25 @@ impl Reproduction {
         let all: Vec<Named> = plans.iter().flatten().cloned().collect();
         let results = run_all(&all, &store, workspace, watch)?;
         let mut results = all.iter().zip(&results);
-        let mut measured =
-            Measurements { reproduction: self, store: &store, workspace, watch, known: BTreeMap::new() };
+        let mut measured = Measurements {
+            reproduction: self,
+            store: &store,
+            workspace,
+            watch,
+            known: BTreeMap::new(),
+            kge_pace: Pace::default(),
+            kge_left: 0,
+            kge_total: 0,
+        };
+        for row in &rows {
+            if let Subject::Kge(model) = row.subject {
+                let plans = self.kge_vectors(model, row, &store)?;
+                measured.kge_left +=
+                    plans.iter().filter(|(_, plan)| !plan.is_ready(&store, workspace)).count();
+            }
+        }
+        let kge_total = measured.kge_left;
+        measured.kge_total = kge_total;
         let mut report_rows = Vec::new();
         for (row, plan) in rows.iter().zip(&plans) {
             let of_row: Vec<(&Named, &TrialResult)> = results.by_ref().take(plan.len()).collect();
@@ -136,13 +153,7 @@ impl Reproduction {
     }
 
     fn rows(&self) -> Vec<Row> {
-        let mut rows = self.experiment.rows(&self.presets, self.dataset.benchmark());
-        if !kge::IS_BUILT {
-            rows.iter_mut()
-                .filter(|row| matches!(row.subject, Subject::Kge(_)))
-                .for_each(|row| row.subject = Subject::NotBuilt);
-        }
-        rows
+        self.experiment.rows(&self.presets, self.dataset.benchmark())
     }
 
     /// The settings of a row of RANA.
@@ -179,6 +190,7 @@ impl Reproduction {
                     vectors: VectorPlan::Train(self.vectors(preset, seed, store)?),
                     config: RanaConfig { seed, ..config.clone() },
                     measures: self.measures(),
+                    keep_model: true,
                 };
                 Ok(Named { label: format!("{} (seed {seed})", row.label), trial })
             })
@@ -196,6 +208,29 @@ impl Reproduction {
         let seed = if self.fresh_vectors { seed } else { config.seed };
         let config = self.short(EmbedConfig { seed, ..config });
         Ok(VectorSettings { name: name.to_owned(), config, facts: PretrainingFacts::Background, shots: 0 })
+    }
+
+    /// The vectors of an ordinary model, trained on the supports too: one training per seed.
+    fn kge_vectors(
+        &self,
+        model: ModelKind,
+        row: &Row,
+        store: &Store,
+    ) -> Result<Vec<(u64, VectorPlan)>, ReproductionError> {
+        let config = match self.is_smoke {
+            true => EmbedConfig::recommended(model, store.graph.facts().len()),
+            false => EmbedConfig::preset(KGE_PRESET, model)
+                .map_err(|source| ReproductionError::Vectors { row: row.label.clone(), source })?,
+        };
+        let plan = |seed: u64| {
+            VectorPlan::Train(VectorSettings {
+                name: format!("{model}-supports"),
+                config: self.short(EmbedConfig { seed, ..config.clone() }),
+                facts: PretrainingFacts::Supports,
+                shots: SHOTS,
+            })
+        };
+        Ok(self.seeds.iter().map(|&seed| (seed, plan(seed))).collect())
     }
 
     /// Small vectors in a smoke run.
@@ -268,6 +303,11 @@ struct Measurements<'a> {
     workspace: &'a Workspace,
     watch: &'a dyn Watch,
     known: BTreeMap<usize, Vec<Measured>>,
+    /// How long vectors of ordinary models take.
+    kge_pace: Pace,
+    /// How many of them are not there yet, and were not at the start.
+    kge_left: usize,
+    kge_total: usize,
 }
 
 impl Measurements<'_> {
@@ -349,26 +389,30 @@ impl Measurements<'_> {
     }
 
     /// The vectors of an ordinary model by their own score, one training per seed.
-    fn kge(&self, model: ModelKind, row: &Row) -> Result<Vec<SeedResult>, ReproductionError> {
-        let config = match self.reproduction.is_smoke {
-            true => EmbedConfig::recommended(model, self.store.graph.facts().len()),
-            false => EmbedConfig::preset(KGE_PRESET, model)
-                .map_err(|source| ReproductionError::Vectors { row: row.label.clone(), source })?,
-        };
+    fn kge(&mut self, model: ModelKind, row: &Row) -> Result<Vec<SeedResult>, ReproductionError> {
         let mut seeds = Vec::new();
-        for &seed in &self.reproduction.seeds {
-            let config = self.reproduction.short(EmbedConfig { seed, ..config.clone() });
-            let plan = VectorPlan::Train(VectorSettings {
-                name: format!("{model}-supports"),
-                config,
-                facts: PretrainingFacts::Supports,
-                shots: SHOTS,
-            });
+        for (seed, plan) in self.reproduction.kge_vectors(model, row, self.store)? {
+            if !plan.is_ready(self.store, self.workspace) {
+                self.watch.turn(&Turn {
+                    at: self.kge_total - self.kge_left + 1,
+                    of: self.kge_total,
+                    label: &format!("{} on the supports (seed {seed})", row.label),
+                    left: self.kge_pace.left(self.kge_left as f64),
+                });
+                self.kge_left -= 1;
+            }
             let vectors = plan.ready(self.store, self.workspace, self.watch)?;
-            let Some(few_shot) = kge::model_of_vectors(&vectors.set, self.store) else { break };
-            let measured =
-                self.measuring(SHOTS).vectors(&model.to_string(), plan.identity(), few_shot.as_ref())?;
-            seeds.extend(measured.iter().map(|of| seed_of(Some(seed), of)));
+            vectors.seconds.iter().for_each(|&seconds| self.kge_pace.add(1.0, seconds));
+            let Store { graph, tasks, .. } = self.store;
+            let few_shot = KgeModel::new(&vectors.set, graph, tasks)?;
+            // It knows the official supports and no others.
+            let measures = Measures { draws: 0, ..self.reproduction.measures() };
+            let measuring = Measuring { measures, ..self.measuring(SHOTS) };
+            let measured = measuring.vectors(&model.to_string(), plan.identity(), &few_shot)?;
+            seeds.extend(measured.iter().map(|of| {
+                let seconds = of.seconds + vectors.seconds.unwrap_or_default();
+                SeedResult { seconds, ..seed_of(Some(seed), of) }
+            }));
         }
         Ok(seeds)
     }

@@ -30,6 +30,12 @@ fn a_stopped_reproduction_goes_on_to_the_same_table() {
     assert_eq!(numbers(&report), numbers(&expected));
     // Both presets and everything that learns nothing have numbers, and what is not built says so.
     let has_numbers = |key: &str| report.rows.iter().find(|row| row.key == key).unwrap().ours.is_some();
+    for key in ["transe", "distmult", "complex", "simple", "rotate"] {
+        let row = report.rows.iter().find(|row| row.key == key).unwrap();
+        let ours = row.ours.as_ref().unwrap();
+        // Vectors know no support but the official one.
+        assert_eq!((row.kind, ours.runs, ours.resampled_mrr), (RowKind::Vectors, 2, None), "{key}");
+    }
     for key in ["rana-umls", "rana-paper", "rules", "adjacency", "copy", "popularity", "mean-translation"] {
         assert!(has_numbers(key), "{key}");
     }

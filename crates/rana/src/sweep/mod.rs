@@ -61,6 +61,7 @@ impl<'s> Sweep<'s> {
                     vectors: vectors.clone(),
                     config,
                     measures: Measures::DEV,
+                    keep_model: plan.keep_models,
                 };
                 members.push(Member { configuration: at, fold, named: Named { label, trial } });
             };

@@ -49,6 +49,8 @@ pub struct SweepPlan {
     pub folds: Option<u64>,
     /// What configurations are ranked by.
     pub select: Select,
+    /// Whether the models of the trials are kept, and not only their logs and numbers.
+    pub keep_models: bool,
     /// Settings of all configurations.
     pub set: toml::Table,
     /// Lists of values, of which every combination is tried.
@@ -66,6 +68,7 @@ impl Default for SweepPlan {
             seeds: vec![0],
             folds: None,
             select: Select::Dev,
+            keep_models: false,
             set: toml::Table::new(),
             grid: None,
             random: None,
@@ -277,7 +280,7 @@ impl SweepPlan {
             |value: &toml::Value| matches!(value, toml::Value::Table(table) if Choice::is_range(table));
         let mut choices = Vec::new();
         for (field, value) in leaves("random", &drawn, &is_range)? {
-            let usual = look_up(&base, &field);
+            let usual = look_up(Some(&base), &field);
             let choice = Choice::of(&value, usual)
                 .map_err(|source| PlanError::Range { field: field.clone(), source })?;
             choices.push((field, choice));
@@ -348,11 +351,13 @@ fn combine(
     points.iter().flat_map(|point| values.iter().map(|value| with(point, value))).collect()
 }
 
-fn look_up<'t>(table: &'t toml::Table, field: &str) -> Option<&'t toml::Value> {
+/// A setting of a table, by its dotted name.
+pub(super) fn look_up<'t>(table: Option<&'t toml::Table>, field: &str) -> Option<&'t toml::Value> {
+    let table = table?;
     let (first, rest) = field.split_once('.').map_or((field, None), |(first, rest)| (first, Some(rest)));
     match (table.get(first)?, rest) {
         (value, None) => Some(value),
-        (toml::Value::Table(inner), Some(rest)) => look_up(inner, rest),
+        (toml::Value::Table(inner), Some(rest)) => look_up(Some(inner), rest),
         _ => None,
     }
 }

@@ -7,6 +7,7 @@ use rana_eval::plot::{LineChart, LinePoint, Picture, Series, SeriesStyle, XAxis}
 
 use super::Sweep;
 use super::curve::learning_curve;
+use super::plan::look_up;
 use super::report::{SweepReport, SweepRow};
 use crate::trial::{TrialError, Workspace};
 
@@ -40,7 +41,13 @@ fn file_name(field: &str) -> String {
 /// The MRR by one setting: every configuration as a point, and the mean of those that share a value.
 fn by_setting(report: &SweepReport, field: &str) -> Option<LineChart> {
     let values: Vec<&toml::Value> = report.rows.iter().filter_map(|row| row.settings.get(field)).collect();
-    let (axis, place) = axis(&values);
+    let drawn = look_up(report.plan.random.as_ref(), field);
+    let is_log = drawn.and_then(toml::Value::as_table).is_some_and(|range| range.contains_key("log"));
+    let (axis, place) = axis(&values, is_log);
+    let style = match axis {
+        XAxis::Names(_) => SeriesStyle::Marks,
+        _ => SeriesStyle::Line,
+    };
     let points = |of: fn(&SweepRow) -> Option<Spread>| -> Vec<LinePoint> {
         let mut points: Vec<LinePoint> = report
             .rows
@@ -59,9 +66,10 @@ fn by_setting(report: &SweepReport, field: &str) -> Option<LineChart> {
     for (name, of) in measures {
         let points = points(of);
         let means = means(&points);
-        if means.len() < points.len() {
+        // Draws have no values to come back to.
+        if drawn.is_none() && means.len() < points.len() {
             let name = format!("mean of configurations ({name})");
-            series.push(Series { name, style: SeriesStyle::Line, points: means });
+            series.push(Series { name, style, points: means });
         }
         if !points.is_empty() {
             let name = format!("each configuration ({name})");
@@ -79,7 +87,7 @@ fn by_setting(report: &SweepReport, field: &str) -> Option<LineChart> {
 }
 
 /// How the values of a setting are laid out, and where each one is.
-fn axis(values: &[&toml::Value]) -> (XAxis, impl Fn(&toml::Value) -> f64 + use<>) {
+fn axis(values: &[&toml::Value], is_log: bool) -> (XAxis, impl Fn(&toml::Value) -> f64 + use<>) {
     let number = |value: &toml::Value| value.as_float().or(value.as_integer().map(|whole| whole as f64));
     let numbers: Option<Vec<f64>> = values.iter().map(|value| number(value)).collect();
     let text = |value: &toml::Value| match value {
@@ -91,7 +99,7 @@ fn axis(values: &[&toml::Value]) -> (XAxis, impl Fn(&toml::Value) -> f64 + use<>
         Some(numbers) => {
             let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
             let most = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            if least > 0.0 && most / least >= 20.0 { XAxis::Log } else { XAxis::Linear }
+            if least > 0.0 && (is_log || most / least >= 20.0) { XAxis::Log } else { XAxis::Linear }
         }
         None => {
             names = values.iter().map(|value| text(value)).collect();

@@ -95,3 +95,51 @@ fn a_larger_plan_only_does_what_is_new() {
         Sweep::new(plan(&small.replace("[3, 1]", "[3, 1, 2]")), &store, workspace, vectors()).unwrap();
     assert!(matches!(larger.run(&stopped), Err(TrialError::Stopped)));
 }
+
+#[test]
+fn folds_are_trained_too_and_may_decide() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = Workspace::new(dir.path().join("out"));
+    let store = umls(&workspace);
+    let text = "
+        preset = 'umls'
+        seeds = [4, 5]
+        folds = 3
+        select = 'folds'
+        [set]
+        steps = 4
+        eval_every = 4
+        batch = 4
+        [grid]
+        J = [1, 3]
+    ";
+    let plan = SweepPlan::of_text(text).unwrap();
+    let vectors = VectorPlan::Train(small_vectors());
+    let sweep = Sweep::new(plan, &store, workspace.clone(), vectors).unwrap();
+    assert_eq!(sweep.trial_count(), 2 * (2 + 3));
+    let report = sweep.run(&Unwatched::default()).unwrap();
+    for row in &report.rows {
+        let folds: Vec<_> = row.trials.iter().filter(|trial| trial.fold.is_some()).collect();
+        assert_eq!(
+            folds.iter().map(|trial| (trial.seed, trial.fold)).collect::<Vec<_>>(),
+            [(4, Some(1)), (4, Some(2)), (4, Some(3))]
+        );
+        let mean = folds.iter().map(|trial| trial.selection_mrr.unwrap()).sum::<f64>() / 3.0;
+        assert!((row.fold_mrr.unwrap().mean - mean).abs() < 1e-12);
+        // Left-out tasks are other ones than dev.
+        assert!(folds.iter().any(|trial| trial.selection_mrr != trial.dev_mrr));
+        let dev: Vec<f64> = row
+            .trials
+            .iter()
+            .filter(|trial| trial.fold.is_none())
+            .map(|trial| trial.dev_mrr.unwrap())
+            .collect();
+        assert_eq!(row.dev_mrr.unwrap().mean, (dev[0] + dev[1]) / 2.0);
+    }
+    let by_folds: Vec<f64> = report.rows.iter().map(|row| row.fold_mrr.unwrap().mean).collect();
+    assert!(by_folds[0] >= by_folds[1]);
+    let table = report.table();
+    assert!(
+        table.titles.contains(&"dev MRR".to_owned()) && table.titles.contains(&"MRR over 3 folds".to_owned())
+    );
+}

@@ -69,6 +69,7 @@ const RUN: &str = "run";
 ///     }),
 ///     config: RanaConfig { steps: 5, eval_every: 5, batch: 4, ..RanaConfig::preset("umls")? },
 ///     measures: Measures::DEV,
+///     keep_model: true,
 /// };
 /// let result = trial.run(&store, &workspace, &Unwatched::default())?;
 /// assert!(result.measurement().unwrap().dev.micro.mrr > 0.0);
@@ -85,6 +86,8 @@ pub struct Trial {
     pub config: RanaConfig,
     /// What is measured.
     pub measures: Measures,
+    /// Whether the model is kept when all is measured. Models take room, and a sweep needs only their numbers.
+    pub keep_model: bool,
 }
 
 impl Trial {
@@ -170,6 +173,9 @@ impl Trial {
         let text = serde_json::to_vec_pretty(&result)
             .map_err(|error| TrialError::io(&path, "write the result")(error.into()))?;
         write(&path.join(RESULT), &text)?;
+        if !self.keep_model {
+            remove_models(&path.join(RUN));
+        }
         Ok(result)
     }
 
@@ -261,6 +267,17 @@ impl Trial {
             dev: Scores::from(&dev),
             test,
         })
+    }
+}
+
+/// Removes the models of a finished run; its log and configuration stay.
+fn remove_models(run: &Path) {
+    let Ok(entries) = fs::read_dir(run) else { return };
+    for entry in entries.flatten() {
+        if entry.path().extension().is_some_and(|ending| ending == "safetensors") {
+            // What cannot be removed only takes room.
+            let _ = fs::remove_file(entry.path());
+        }
     }
 }
 

@@ -35,6 +35,7 @@ fn small(seed: u64) -> Trial {
             ..RanaConfig::preset("umls").unwrap()
         },
         measures: Measures { test: true, draws: 2, common_shots: 8 },
+        keep_model: true,
     }
 }
 
@@ -140,4 +141,23 @@ fn settings_that_diverge_are_a_result() {
         "{result:?}"
     );
     assert_eq!(trial.finished(&store, &workspace), Some(result));
+}
+
+#[test]
+fn a_model_that_was_not_kept_is_trained_again_if_it_is_needed() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = Workspace::new(dir.path().join("out"));
+    let store = umls(&workspace);
+    let dev = Trial { measures: Measures::DEV, keep_model: false, ..small(1) };
+    let first = dev.run(&store, &workspace, &Unwatched::default()).unwrap();
+    let run = dev.run_path(&store, &workspace);
+    let has_model = || {
+        let mut names = fs::read_dir(&run).unwrap().map(|entry| entry.unwrap().file_name());
+        names.any(|name| name.to_string_lossy().starts_with("model-"))
+    };
+    assert!(!has_model() && run.join("metrics.jsonl").exists());
+    assert_eq!(dev.finished(&store, &workspace).as_ref(), Some(&first));
+    let tested = small(1).run(&store, &workspace, &Unwatched::default()).unwrap();
+    assert!(has_model());
+    assert_eq!(tested.measurement().unwrap().dev, first.measurement().unwrap().dev);
 }

@@ -4,10 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use rana_embed::{
-    Checkpoint, EmbedConfig, EmbeddingMetadata, EmbeddingSet, ModelKind, Outcome, Pretraining,
-    training_metrics,
-};
+use rana_embed::{Checkpoint, EmbedConfig, EmbeddingSet, ModelKind, Outcome};
 use rana_fewshot::PretrainingFacts;
 use rana_fewshot::rana::StartVectors;
 use rana_graph::{Store, Unit};
@@ -17,6 +14,7 @@ use super::error::TrialError;
 use super::identity::hash;
 use super::watch::{PretrainingWatch, Watch};
 use super::workspace::Workspace;
+use crate::VectorTraining;
 
 /// Stands for the settings that serve the size of a graph.
 const RECOMMENDED: &str = "recommended";
@@ -179,18 +177,20 @@ impl VectorSettings {
 
     /// Whether just these vectors are at a place.
     fn is_at(&self, path: &Path, store: &Store) -> bool {
+        let expected = self.facts.metadata(&store.tasks, self.shots);
         EmbeddingSet::read_metadata(path).is_ok_and(|metadata| {
             metadata.training.as_ref() == Some(&self.config)
-                && metadata.origin == self.facts.to_string()
-                && metadata.support_shots == self.support_shots()
+                && metadata.origin == expected.origin
+                && metadata.support_shots == expected.support_shots
+                && metadata.task_facts == expected.task_facts
                 && metadata.graph == store.graph.fingerprint()
         })
     }
 
     fn train(&self, store: &Store, path: &Path, watch: &dyn Watch) -> Result<(), TrialError> {
         EmbeddingSet::check_target(path)?;
-        let others = self.facts.of(&store.tasks, self.shots);
-        let pretraining = Pretraining::new(&store.graph, &others, self.config.clone())?;
+        let training = VectorTraining::new(store, self.config.clone(), self.facts, self.shots)?;
+        let pretraining = training.pretraining();
         fs::create_dir_all(path).map_err(TrialError::io(path, "create the directory"))?;
         let checkpoint = path.join(EmbeddingSet::CHECKPOINT);
         // One that cannot be read, or is of other facts, only costs the time to begin again.
@@ -212,14 +212,7 @@ impl VectorSettings {
             trainer.checkpoint().write(&checkpoint)?;
             return Err(TrialError::Stopped);
         }
-        let metadata = EmbeddingMetadata {
-            origin: self.facts.to_string(),
-            support_shots: self.support_shots(),
-            metrics: training_metrics(trainer.checkpoint()),
-            ..EmbeddingMetadata::default()
-        };
-        EmbeddingSet::trained(&store.graph, self.config.clone(), trainer.into_parameters(), metadata)?
-            .write(path)?;
+        training.vectors(trainer)?.write(path)?;
         // It only takes room from here on.
         let _ = fs::remove_file(&checkpoint);
         Ok(())

@@ -103,12 +103,25 @@ impl LineChart {
         let y = Axis::around(ends, false, (bottom, top));
         self.draw_axes(&mut drawing, &x, &y, below);
         for (at, series) in self.series.iter().enumerate() {
-            series.draw(&mut drawing, at, &x, &y);
+            series.draw(&mut drawing, at, self.shift(at), &x, &y);
             let (left, down) = (EDGE + places[at].0, legend_top + places[at].1 + 9.0);
             series.draw_sample(&mut drawing, at, (left, down));
             drawing.text((left + 28.0, down), Anchor::Start, SMALL, Colour::INK, &series.name);
         }
         Picture::of(&drawing, &self.title, &self.description())
+    }
+
+    /// Series with error bars stand a little apart, or these would hide each other.
+    fn shift(&self, at: usize) -> f64 {
+        const APART: f64 = 5.0;
+        let has_bars =
+            |series: &Series| series.points.iter().any(|point| point.error.is_some_and(|of| of > 0.0));
+        let count = self.series.iter().filter(|series| has_bars(series)).count();
+        let before = self.series[..at].iter().filter(|series| has_bars(series)).count();
+        match has_bars(&self.series[at]) {
+            true => APART * (before as f64 - (count as f64 - 1.0) / 2.0),
+            false => 0.0,
+        }
     }
 
     fn has_long_names(&self) -> bool {
@@ -168,10 +181,10 @@ impl LineChart {
 }
 
 impl Series {
-    fn draw(&self, drawing: &mut Drawing, at: usize, x: &Axis, y: &Axis) {
+    fn draw(&self, drawing: &mut Drawing, at: usize, shift: f64, x: &Axis, y: &Axis) {
         let colour = Colour::of_series(at);
         let places: Vec<(f64, f64)> =
-            self.points.iter().map(|point| (x.place(point.x), y.place(point.y))).collect();
+            self.points.iter().map(|point| (x.place(point.x) + shift, y.place(point.y))).collect();
         for (point, &(across, _)) in self.points.iter().zip(&places) {
             if let Some(error) = point.error.filter(|error| *error > 0.0) {
                 let ends = [point.y - error, point.y + error].map(|end| (across, y.place(end)));

@@ -327,16 +327,10 @@ impl Measurements<'_> {
                             failures.push(format!("seed {}: {reason}", named.trial.config.seed));
                         }
                         TrialOutcome::Measured(measured) => {
-                            seeds.extend(measured.test.as_ref().map(|test| {
-                                let seed = Some(named.trial.config.seed);
-                                seed_result(
-                                    seed,
-                                    &measured.dev,
-                                    test,
-                                    result.seconds.total(),
-                                    Some(path.clone()),
-                                )
-                            }))
+                            let Some(test) = &measured.test else { continue };
+                            let seed = Some(named.trial.config.seed);
+                            let seconds = result.seconds.total();
+                            seeds.push(seed_result(seed, &measured.dev, test, seconds, Some(path)));
                         }
                     }
                 }

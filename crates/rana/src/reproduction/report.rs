@@ -136,6 +136,17 @@ impl Ours {
 }
 
 impl ReproductionRow {
+    /// What it is called in print, and how many of its seeds the numbers are of, if not of all.
+    fn full_label(&self) -> String {
+        match &self.ours {
+            Some(ours) if !self.failures.is_empty() => {
+                let seeds = ours.runs + self.failures.len();
+                format!("{} ({} of {seeds} seeds)", self.label, ours.runs)
+            }
+            _ => self.label.clone(),
+        }
+    }
+
     /// Why there is no number of ours, where there is none.
     fn absence(&self) -> &'static str {
         match (self.kind, self.failures.is_empty()) {
@@ -146,12 +157,21 @@ impl ReproductionRow {
     }
 }
 
+/// One of the four numbers.
+struct Measure {
+    title: &'static str,
+    /// What it is called in files.
+    name: &'static str,
+    ours: fn(&Averages<Spread>) -> Spread,
+    paper: fn(&Averages) -> f64,
+}
+
 /// The four numbers in the order of the paper.
-const MEASURES: [(&str, &str, fn(&Averages<Spread>) -> Spread, fn(&Averages) -> f64); 4] = [
-    ("MRR", "mrr", |of| of.mrr, |of| of.mrr),
-    ("Hits@10", "hits10", |of| of.hits_at_10, |of| of.hits_at_10),
-    ("Hits@5", "hits5", |of| of.hits_at_5, |of| of.hits_at_5),
-    ("Hits@1", "hits1", |of| of.hits_at_1, |of| of.hits_at_1),
+const MEASURES: [Measure; 4] = [
+    Measure { title: "MRR", name: "mrr", ours: |of| of.mrr, paper: |of| of.mrr },
+    Measure { title: "Hits@10", name: "hits10", ours: |of| of.hits_at_10, paper: |of| of.hits_at_10 },
+    Measure { title: "Hits@5", name: "hits5", ours: |of| of.hits_at_5, paper: |of| of.hits_at_5 },
+    Measure { title: "Hits@1", name: "hits1", ours: |of| of.hits_at_1, paper: |of| of.hits_at_1 },
 ];
 
 impl ReproductionReport {
@@ -181,7 +201,7 @@ impl ReproductionReport {
         let has_published = self.has_published();
         let has_common = self.experiment == Experiment::Fig2a;
         let mut titles = vec![String::new()];
-        for (title, ..) in MEASURES {
+        for Measure { title, .. } in MEASURES {
             titles.push(title.to_owned());
             if has_published {
                 titles.push("paper".to_owned());
@@ -192,8 +212,8 @@ impl ReproductionReport {
         }
         titles.extend(["dev MRR", "MRR resampled"].map(str::to_owned));
         let rows = self.rows.iter().map(|row| {
-            let mut cells = vec![row.label.clone()];
-            for (title, _, ours, paper) in MEASURES {
+            let mut cells = vec![row.full_label()];
+            for Measure { title, ours, paper, .. } in MEASURES {
                 let cell = match &row.ours {
                     Some(of) => said(ours(&of.test), of.runs),
                     None if title == "MRR" => row.absence().to_owned(),
@@ -246,13 +266,13 @@ impl ReproductionReport {
     pub fn csv(&self) -> String {
         let mut titles: Vec<String> =
             ["row", "label", "state", "runs", "preset", "changes"].map(str::to_owned).to_vec();
-        for (_, name, ..) in MEASURES {
+        for Measure { name, .. } in MEASURES {
             titles.extend([format!("{name}_mean"), format!("{name}_sd")]);
         }
         for name in ["macro_mrr", "dev_mrr", "resampled_mrr", "common_mrr"] {
             titles.extend([format!("{name}_mean"), format!("{name}_sd")]);
         }
-        for (_, name, ..) in MEASURES {
+        for Measure { name, .. } in MEASURES {
             titles.extend([format!("published_{name}"), format!("published_{name}_sd")]);
         }
         titles.push("smoke_run".to_owned());
@@ -272,14 +292,14 @@ impl ReproductionReport {
                 None => cells.extend([String::new(), String::new()]),
             };
             let ours = row.ours.as_ref();
-            for (_, _, of, _) in MEASURES {
-                push(ours.map(|ours| of(&ours.test)));
+            for measure in MEASURES {
+                push(ours.map(|ours| (measure.ours)(&ours.test)));
             }
             push(ours.map(|ours| ours.macro_mrr));
             push(ours.map(|ours| ours.dev_mrr));
             push(ours.and_then(|ours| ours.resampled_mrr));
             push(ours.and_then(|ours| ours.common_mrr));
-            for (_, _, _, paper) in MEASURES {
+            for Measure { paper, .. } in MEASURES {
                 let value = row.published.map(|published| paper(&published.value).to_string());
                 let sd = row.published.and_then(|published| published.sd).map(|sd| paper(&sd).to_string());
                 cells.extend([value.unwrap_or_default(), sd.unwrap_or_default()]);
@@ -336,7 +356,7 @@ impl ReproductionReport {
             let label = match (row.kind, &row.ours) {
                 (RowKind::NotBuilt, _) => format!("{} (not built yet)", row.label),
                 (_, None) => format!("{} ({})", row.label, row.absence()),
-                _ => row.label.clone(),
+                _ => row.full_label(),
             };
             DotRow { label, dots, begins_group }
         });
@@ -512,6 +532,11 @@ mod tests {
             "RANA: MRR .360 ± .014; of what learns nothing, RULES has .328"
         );
         assert!(report.picture().svg.contains("GANA (not built yet)"));
+        // Numbers of fewer seeds than asked for are not passed off as all.
+        let mut report = report;
+        report.rows[0].failures.push("seed 3: training has diverged".to_owned());
+        assert!(report.table().markdown().contains("| RANA (2 of 3 seeds) |"));
+        assert!(report.markdown("x.svg").contains("- failed: RANA: seed 3: training has diverged"));
     }
 
     #[test]

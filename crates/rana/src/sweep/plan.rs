@@ -299,7 +299,7 @@ impl SweepPlan {
 }
 
 /// Keeps the draws of a plan apart from all others with the same seed.
-const PURPOSE: u64 = 0x7377_6565_70;
+const PURPOSE: u64 = 0x0073_7765_6570;
 
 fn bad(field: &str, message: &dyn std::fmt::Display) -> PlanError {
     PlanError::Field { field: field.to_owned(), message: message.to_string() }

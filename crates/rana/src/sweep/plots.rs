@@ -42,7 +42,8 @@ fn file_name(field: &str) -> String {
 fn by_setting(report: &SweepReport, field: &str) -> Option<LineChart> {
     let values: Vec<&toml::Value> = report.rows.iter().filter_map(|row| row.settings.get(field)).collect();
     let drawn = look_up(report.plan.random.as_ref(), field);
-    let is_log = drawn.and_then(toml::Value::as_table).is_some_and(|range| range.contains_key("log"));
+    let range = drawn.and_then(toml::Value::as_table);
+    let is_log = range.is_some_and(|range| range.contains_key("log"));
     let (axis, place) = axis(&values, is_log);
     let style = match axis {
         XAxis::Names(_) => SeriesStyle::Marks,
@@ -61,13 +62,12 @@ fn by_setting(report: &SweepReport, field: &str) -> Option<LineChart> {
         points
     };
     let mut series = Vec::new();
-    let measures: [(&str, fn(&SweepRow) -> Option<Spread>); 2] =
-        [("dev", |row| row.dev_mrr), ("left-out train tasks", |row| row.fold_mrr)];
-    for (name, of) in measures {
-        let points = points(of);
+    for (name, points) in
+        [("dev", points(|row| row.dev_mrr)), ("left-out train tasks", points(|row| row.fold_mrr))]
+    {
         let means = means(&points);
-        // Draws have no values to come back to.
-        if drawn.is_none() && means.len() < points.len() {
+        // Draws from a range have no values to come back to.
+        if range.is_none() && means.len() < points.len() {
             let name = format!("mean of configurations ({name})");
             series.push(Series { name, style, points: means });
         }

@@ -11,7 +11,7 @@ pub use plan::{Configuration, PlanError, Select, SweepPlan};
 pub use range::RangeError;
 pub use report::{SweepReport, SweepRow, SweepTrialReport};
 
-use rana_fewshot::rana::RanaConfig;
+use rana_fewshot::rana::{MetaTrainer, RanaConfig};
 use rana_graph::Store;
 
 use crate::trial::{Measures, Named, Trial, TrialError, TrialResult, VectorPlan, Watch, Workspace, run_all};
@@ -72,6 +72,7 @@ impl<'s> Sweep<'s> {
                 add(plan.fold(&configuration.config, fold)?, Some(fold));
             }
         }
+        check_tasks(store, &members)?;
         Ok(Self { plan, store, workspace, vectors, configurations, members })
     }
 
@@ -126,6 +127,26 @@ impl<'s> Sweep<'s> {
             rows.collect(),
         )
     }
+}
+
+/// Checks that every training has tasks to choose its model by, with queries left behind its supports.
+fn check_tasks(store: &Store, members: &[Member]) -> Result<(), PlanError> {
+    let mut checked = Vec::new();
+    for Member { named, .. } in members {
+        let config = &named.trial.config;
+        let key = (config.fold, config.shots);
+        if checked.contains(&key) {
+            continue;
+        }
+        checked.push(key);
+        let left_out = config.fold.map(|fold| fold.of(&store.tasks));
+        let tasks = left_out.as_ref().unwrap_or(&store.tasks);
+        MetaTrainer::check_dev(config, &store.graph, tasks).map_err(|error| PlanError::Configuration {
+            settings: named.label.clone(),
+            message: error.to_string(),
+        })?;
+    }
+    Ok(())
 }
 
 /// Settings by their dotted names.

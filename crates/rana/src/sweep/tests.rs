@@ -141,3 +141,19 @@ fn folds_are_trained_too_and_may_decide() {
         table.titles.contains(&"dev MRR".to_owned()) && table.titles.contains(&"MRR over 3 folds".to_owned())
     );
 }
+
+#[test]
+fn tasks_that_are_too_few_or_too_small_are_noticed_before_anything_starts() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = Workspace::new(dir.path().join("out"));
+    let store = umls(&workspace);
+    for (text, expected) in [
+        ("folds = 1000", "there is no dev task"),
+        ("[grid]\nshots = [5, 100000]", "shots=100000 (seed 0): shots is 100000"),
+    ] {
+        let plan = SweepPlan::of_text(text).unwrap();
+        let vectors = VectorPlan::Train(small_vectors());
+        let error = Sweep::new(plan, &store, workspace.clone(), vectors).unwrap_err().to_string();
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+}

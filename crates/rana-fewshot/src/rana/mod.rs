@@ -34,7 +34,7 @@ pub use batch::{Contrasts, MetaTask};
 pub use config::{
     Activation, AdamRows, AggInput, Attn, AttnInput, BetaScale, BetaSpace, Ends, FewSurvivors, Init,
     InnerReduction, MetaOrder, NegWeight, NeighbourChoice, OuterReduction, Padding, Prune, PruneSpace,
-    RScope, RanaConfig, RanaConfigError, Residual, ScoreSpace, TestNegatives, TrainEntities,
+    RScope, RanaConfig, RanaConfigError, RelInit, Residual, ScoreSpace, TestNegatives, TrainEntities,
 };
 pub use diagnostics::Diagnostics;
 pub use inspection::{Attention, InspectedNegative, InspectedPair, Inspection, ScoreParts};

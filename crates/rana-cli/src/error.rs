@@ -6,7 +6,7 @@ use rana::embed::link_prediction::LinkPredictionError;
 use rana::embed::{CheckpointError, TableError, TrainError};
 use rana::eval::FewShotError;
 use rana::fewshot::rana::{MetaError, RunError};
-use rana::fewshot::{EpisodeError, SplitError};
+use rana::fewshot::{EpisodeError, SplitError, SupportError};
 use rana::graph::format::{ExportError, FormatError};
 use rana::graph::synth::SynthError;
 use rana::graph::{HeldOut, Split, StoreError};
@@ -29,6 +29,8 @@ pub(crate) enum CliError {
     Episode(#[from] EpisodeError),
     #[error(transparent)]
     FewShot(#[from] FewShotError),
+    #[error(transparent)]
+    Support(#[from] SupportError),
     #[error(
         "{store}: there is no {split} task. Make tasks with `rana split {store}`, or choose another --split"
     )]

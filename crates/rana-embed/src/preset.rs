@@ -33,6 +33,8 @@ pub const PRESETS: &[Preset] = presets! {
         TransE = "transe", DistMult = "distmult", Complex = "complex", Simple = "simple", RotatE = "rotate";
     "nell-one":
         TransE = "transe", DistMult = "distmult", Complex = "complex", Simple = "simple", RotatE = "rotate";
+    "nell-one-few-shot":
+        TransE = "transe", DistMult = "distmult", Complex = "complex", Simple = "simple", RotatE = "rotate";
 };
 
 /// No such preset.
@@ -106,6 +108,6 @@ mod tests {
     #[test]
     fn an_unknown_preset_names_the_known_ones() {
         let error = EmbedConfig::preset("fb15k", ModelKind::TransE).unwrap_err().to_string();
-        assert_eq!(error, "there is no preset `fb15k`; there are: fb15k-237, nell-one");
+        assert_eq!(error, "there is no preset `fb15k`; there are: fb15k-237, nell-one, nell-one-few-shot");
     }
 }

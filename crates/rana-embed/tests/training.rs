@@ -276,6 +276,19 @@ fn mrr(parameters: &Parameters, held: &[Fact], known: &HashSet<Fact>) -> f64 {
 }
 
 #[test]
+fn added_facts_are_not_held_out() {
+    let graph = umls();
+    let relation = RelationId::forward(graph.relation_count() as u32);
+    let added: Vec<Fact> =
+        (0..5).map(|n| Fact { head: EntityId(n), relation, tail: EntityId(n + 1) }).collect();
+    let mut data = TrainingData::new(&graph).with_facts(&added, graph.relation_count() + 1).unwrap();
+    let all = data.facts().len();
+    let held: usize = (0..3).map(|seed| data.hold_out(3000, seed).len()).sum();
+    assert!(held > 5000 && data.facts().len() == all - held);
+    assert!(data.facts().ends_with(&added));
+}
+
+#[test]
 fn every_model_learns_umls_in_both_update_modes() {
     let graph = umls();
     let known: HashSet<Fact> = graph.facts().iter().copied().collect();

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rana_fewshot::{AdaptedRelation, FewShotModel, Support};
+use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};
 use rana_graph::{EntityId, Graph, RelationId};
 use serde::Serialize;
 
@@ -81,7 +81,7 @@ fn popularity_classes(graph: &Graph) -> Arc<[u16]> {
 }
 
 impl FewShotModel for Baseline<'_> {
-    fn adapt(&self, support: &Support<'_>) -> Box<dyn AdaptedRelation + '_> {
+    fn adapt(&self, support: &Support<'_>) -> Result<Box<dyn AdaptedRelation + '_>, SupportError> {
         let mut copies: HashMap<EntityId, u32> = HashMap::new();
         let mut rules: HashMap<RelationId, u32> = HashMap::new();
         for pair in support.pairs {
@@ -99,7 +99,7 @@ impl FewShotModel for Baseline<'_> {
                 *rules.entry(relation).or_default() += 1;
             }
         }
-        Box::new(Adapted { baseline: self, copies, rules })
+        Ok(Box::new(Adapted { baseline: self, copies, rules }))
     }
 }
 
@@ -201,11 +201,10 @@ mod tests {
         let scores = |kind: BaselineKind| {
             let baseline = Baseline::new(kind, &graph);
             let mut scores = [0.0; 5];
-            baseline.adapt(&Support { pairs: &support, candidates: &ids, seed: 0 }).scores(
-                &[id("carl")],
-                &ids,
-                &mut scores,
-            );
+            baseline
+                .adapt(&Support { relation: None, pairs: &support, candidates: &ids, seed: 0 })
+                .unwrap()
+                .scores(&[id("carl")], &ids, &mut scores);
             scores
         };
         assert_eq!(scores(BaselineKind::Copy), [2.0, 1.0, 0.0, 0.0, 0.0]);
@@ -217,7 +216,9 @@ mod tests {
         for kind in BaselineKind::ALL {
             let baseline = Baseline::new(*kind, &graph);
             let mut both = [0.0; 10];
-            let adapted = baseline.adapt(&Support { pairs: &support, candidates: &ids, seed: 0 });
+            let adapted = baseline
+                .adapt(&Support { relation: None, pairs: &support, candidates: &ids, seed: 0 })
+                .unwrap();
             adapted.scores(&[id("carl")], &twice, &mut both);
             assert_eq!(both[5..], scores(*kind));
             both[..5].reverse();

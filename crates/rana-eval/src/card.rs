@@ -62,6 +62,9 @@ pub struct CardResult {
     pub official: Official,
     /// On resampled supports, if any were drawn.
     pub resampled: Option<Resampled>,
+    /// Why there is nothing on resampled supports though some were drawn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_resampled: Option<String>,
     /// On the queries that are common to all K, if any task is large enough.
     pub common: Option<Common>,
     /// The share of official ranks up to k, for growing k.
@@ -199,6 +202,11 @@ impl EvaluationCard {
     pub fn rows(&self) -> impl Iterator<Item = (&str, &CardResult)> + Clone {
         let others = self.baselines.iter().map(|row| (row.name.as_str(), &row.result));
         std::iter::once((self.model.as_str(), &self.result)).chain(others)
+    }
+
+    /// The rows that have nothing on resampled supports though some were drawn, and why.
+    pub fn not_resampled(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.rows().filter_map(|(name, result)| Some((name, result.not_resampled.as_deref()?)))
     }
 
     /// The row beside the model with the highest official MRR; of equal ones the first.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Instant;
 
 use rana_embed::link_prediction::{Metrics, Rank, TieRule};
-use rana_fewshot::{EpisodeError, FewShotModel, SupportOrder};
+use rana_fewshot::{EpisodeError, FewShotModel, SupportError, SupportOrder};
 use rana_graph::{Graph, Progress, Split, TaskSet, Unit};
 use rayon::prelude::*;
 
@@ -85,7 +85,8 @@ impl CardSettings {
     ///
     /// # Errors
     /// If the settings ask for a single draw or for tasks that are not there, if a task has no fact
-    /// left for a query or no candidates, if two rows have the same name, or if a score is NaN.
+    /// left for a query or no candidates, if two rows have the same name, if a model was trained on
+    /// another official support, or if a score is NaN.
     pub fn evaluate(
         &self,
         subject: NamedModel<'_>,
@@ -176,14 +177,25 @@ impl CardSettings {
                 };
                 // Every support comes with negatives of its own.
                 let seed = official_seed(contest) | draw.map_or(0, |draw| draw + 1) << 32;
-                let ranks = contest.ranks(model, &order.episode(self.shots)?, seed)?;
-                progress.advance(ranks.len() as u64);
-                Ok(ranks)
+                let episode = order.episode(self.shots)?;
+                let ranks = contest.ranks(model, &episode, seed);
+                progress.advance(episode.query.len() as u64);
+                ranks
             })
             .collect();
-        let ranked = ranked.into_iter().collect::<Result<Vec<_>, _>>()?;
-        let mut by_draw = ranked.chunks(contests.len()).map(<[_]>::to_vec);
-        Ok(RowRanks { official: by_draw.next().unwrap_or_default(), draws: by_draw.collect() })
+        let mut ranked = ranked.into_iter();
+        let official = ranked.by_ref().take(contests.len()).collect::<Result<Vec<_>, _>>()?;
+        // A model that was trained on the official supports still has its official result.
+        match ranked.collect::<Result<Vec<_>, _>>() {
+            Ok(ranked) => {
+                let draws = ranked.chunks(contests.len()).map(<[_]>::to_vec).collect();
+                Ok(RowRanks { official, draws, not_resampled: None })
+            }
+            Err(FewShotError::Support { source, .. }) => {
+                Ok(RowRanks { official, draws: Vec::new(), not_resampled: Some(source) })
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn result(&self, ranks: &RowRanks, contests: &[Contest<'_>]) -> CardResult {
@@ -193,6 +205,7 @@ impl CardSettings {
         CardResult {
             official: self.official(&whole.official),
             resampled: self.resampled(&whole.draws),
+            not_resampled: ranks.not_resampled.map(|reason| reason.to_string()),
             common: self.common(ranks),
             hits_curve: self.hits_curve(&whole.official, largest),
         }
@@ -289,6 +302,8 @@ impl CardSettings {
 struct RowRanks {
     official: Vec<Vec<Rank>>,
     draws: Vec<Vec<Vec<Rank>>>,
+    /// Why there are no draws though some were asked for.
+    not_resampled: Option<SupportError>,
 }
 
 /// Some of the ranks of a row.

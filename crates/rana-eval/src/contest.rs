@@ -78,7 +78,7 @@ impl<'t> Contest<'t> {
     /// Ranks the tails of an episode's queries, in their order.
     ///
     /// # Errors
-    /// If a score is NaN.
+    /// If the model cannot answer for the support, or a score is NaN.
     pub(crate) fn ranks(
         &self,
         model: &dyn FewShotModel,
@@ -91,7 +91,10 @@ impl<'t> Contest<'t> {
             [] => &self.candidates,
             of_the_task => of_the_task,
         };
-        let relation = model.adapt(&Support { pairs: &episode.support, candidates, seed });
+        let refused = |source| FewShotError::Support { relation: self.relation().to_owned(), source };
+        let relation = Some(self.task.relation);
+        let support = Support { relation, pairs: &episode.support, candidates, seed };
+        let relation = model.adapt(&support).map_err(refused)?;
         let blocks: Vec<Result<Vec<Rank>, NotANumber>> = episode
             .query
             .par_chunks(QUERIES_PER_BLOCK)

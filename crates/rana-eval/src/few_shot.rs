@@ -1,7 +1,7 @@
 //! [`FewShotEvaluation`]: ranks the true tails of a split's queries by the published protocol.
 
 use rana_embed::link_prediction::TieRule;
-use rana_fewshot::{EpisodeError, FewShotModel, first_k};
+use rana_fewshot::{EpisodeError, FewShotModel, SupportError, first_k};
 use rana_graph::{Graph, Progress, Split, TaskSet, Unit};
 
 use crate::candidate_policy::CandidatePolicy;
@@ -55,6 +55,14 @@ pub enum FewShotError {
         /// The head.
         head: String,
     },
+    /// The model was trained on another support.
+    #[error("the task `{relation}`: {source}")]
+    Support {
+        /// The relation.
+        relation: String,
+        /// Why the model cannot answer for it.
+        source: SupportError,
+    },
     /// There is no task to evaluate on.
     #[error("there is no {split} task to evaluate on; choose another split, or make tasks with `rana split`")]
     NoTasks {
@@ -76,7 +84,8 @@ impl FewShotEvaluation {
     /// Evaluates a model on all tasks of a split.
     ///
     /// # Errors
-    /// If a task has no fact left for a query or no candidates, or a score is NaN.
+    /// If a task has no fact left for a query or no candidates, if the model was trained on another support,
+    /// or if a score is NaN.
     pub fn evaluate(
         &self,
         model: &dyn FewShotModel,

@@ -11,6 +11,7 @@ mod card_settings;
 mod contest;
 mod few_shot;
 mod html;
+mod kge_model;
 mod mean_translation;
 mod peak_memory;
 mod report;
@@ -27,6 +28,7 @@ pub use card::{
 pub use card_settings::{CardSettings, NamedModel};
 pub use few_shot::{FewShotError, FewShotEvaluation};
 pub use html::html_page;
+pub use kge_model::{KgeError, KgeModel};
 pub use mean_translation::MeanTranslation;
 pub use peak_memory::peak_memory;
 pub use report::{FewShotReport, MacroMetrics, TaskReport};

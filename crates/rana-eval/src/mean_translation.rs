@@ -1,7 +1,7 @@
 //! [`MeanTranslation`]: what entity vectors know of a relation before anything is learned.
 
 use rana_embed::{Norm, Table};
-use rana_fewshot::{AdaptedRelation, FewShotModel, Support, Translation};
+use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError, Translation};
 use rana_graph::EntityId;
 
 /// The training-free probe of entity vectors: the relation is the mean of `t − h` over the support,
@@ -23,7 +23,7 @@ impl<'v> MeanTranslation<'v> {
 }
 
 impl FewShotModel for MeanTranslation<'_> {
-    fn adapt(&self, support: &Support<'_>) -> Box<dyn AdaptedRelation + '_> {
+    fn adapt(&self, support: &Support<'_>) -> Result<Box<dyn AdaptedRelation + '_>, SupportError> {
         let mut relation = vec![0.0; self.entities.dim()];
         for pair in support.pairs {
             let (head, tail) = (self.entities.row(pair.head.index()), self.entities.row(pair.tail.index()));
@@ -32,7 +32,7 @@ impl FewShotModel for MeanTranslation<'_> {
             }
         }
         let rows = |entity: EntityId| self.entities.row(entity.index());
-        Box::new(Translation { rows, norm: self.norm, relation })
+        Ok(Box::new(Translation { rows, norm: self.norm, relation }))
     }
 }
 
@@ -50,7 +50,9 @@ mod tests {
             let pair = |head, tail| Pair { head: EntityId(head), tail: EntityId(tail) };
             let candidates: Vec<EntityId> = (0..6).map(EntityId).collect();
             let pairs = [pair(0, 1), pair(1, 2)];
-            let relation = model.adapt(&Support { pairs: &pairs, candidates: &candidates, seed: 0 });
+            let relation = model
+                .adapt(&Support { relation: None, pairs: &pairs, candidates: &candidates, seed: 0 })
+                .unwrap();
             let mut scores = [0.0; 6];
             relation.scores(&[EntityId(3)], &candidates, &mut scores);
             assert_eq!(scores[4], 0.0);

@@ -1,6 +1,6 @@
 //! What the tests of several files need.
 
-use rana_fewshot::{AdaptedRelation, FewShotModel, Support};
+use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};
 use rana_graph::EntityId;
 
 /// Scores by a table over all pairs of entities, whatever the support.
@@ -10,8 +10,8 @@ pub(crate) struct ByTable {
 }
 
 impl FewShotModel for ByTable {
-    fn adapt(&self, _: &Support<'_>) -> Box<dyn AdaptedRelation + '_> {
-        Box::new(self)
+    fn adapt(&self, _: &Support<'_>) -> Result<Box<dyn AdaptedRelation + '_>, SupportError> {
+        Ok(Box::new(self))
     }
 }
 
@@ -28,8 +28,8 @@ impl AdaptedRelation for &ByTable {
 pub(crate) struct Diverged;
 
 impl FewShotModel for Diverged {
-    fn adapt(&self, _: &Support<'_>) -> Box<dyn AdaptedRelation + '_> {
-        Box::new(self)
+    fn adapt(&self, _: &Support<'_>) -> Result<Box<dyn AdaptedRelation + '_>, SupportError> {
+        Ok(Box::new(self))
     }
 }
 

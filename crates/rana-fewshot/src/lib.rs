@@ -23,7 +23,7 @@ pub use candidates::{CandidateBuilder, CandidateConfig, CandidateRule};
 pub use episode::{Episode, EpisodeConfig, EpisodeError, EpisodeSampler, Sampling};
 pub use fold::Fold;
 pub use mode::{DataMode, TrainingTasks};
-pub use model::{AdaptedRelation, FewShotModel, Support};
+pub use model::{AdaptedRelation, FewShotModel, Support, SupportError};
 pub use pretraining_facts::PretrainingFacts;
 pub use split::{
     Assignment, Ratio, RelationNames, RemovedInverse, SplitConfig, SplitCount, SplitError, SplitOutcome,

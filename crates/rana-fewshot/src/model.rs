@@ -1,10 +1,13 @@
 //! [`FewShotModel`]: what turns a support set into scores.
 
-use rana_graph::{EntityId, Pair};
+use rana_graph::{EntityId, Pair, RelationId};
 
 /// All that a model is told of a relation.
 #[derive(Clone, Copy, Debug)]
 pub struct Support<'a> {
+    /// Which relation of the graph it is, if it is one. A model that learns from pairs does not look
+    /// at this: it is for models that were trained with a row of this relation.
+    pub relation: Option<RelationId>,
     /// Pairs that it holds for.
     pub pairs: &'a [Pair],
     /// The entities its tails are among; where a model needs negatives, it draws them from here.
@@ -13,10 +16,51 @@ pub struct Support<'a> {
     pub seed: u64,
 }
 
+/// Why a model cannot answer for a support: it was trained on another one.
+///
+/// Models that learn from pairs can answer for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SupportError {
+    /// The relation is no dev or test task.
+    #[error(
+        "the relation is no dev or test task, so no support of it was trained on. Ask for a task's relation, or use a \
+         model that learns from pairs"
+    )]
+    NoTask,
+    /// The relation is a train task, all facts of which were trained on.
+    #[error(
+        "all facts of train tasks were trained on, so none is left to ask for. Evaluate dev or test tasks"
+    )]
+    TrainTask,
+    /// The support has another size.
+    #[error(
+        "the support has {found} facts, but the vectors were trained on the first {trained} of each task. Evaluate \
+         with {trained} shots, or train vectors with `rana embed --facts supports --shots {found}`"
+    )]
+    OtherShots {
+        /// How many facts of each task were trained on.
+        trained: usize,
+        /// How many the support has.
+        found: usize,
+    },
+    /// The support has other facts.
+    #[error(
+        "the vectors were trained on the first {trained} facts of each task, and there is a row for no other support"
+    )]
+    OtherFacts {
+        /// How many facts of each task were trained on.
+        trained: usize,
+    },
+}
+
 /// Something that learns a relation from a few of its pairs.
 pub trait FewShotModel: Sync {
     /// Turns the support of a relation into something that scores its tails.
-    fn adapt(&self, support: &Support<'_>) -> Box<dyn AdaptedRelation + '_>;
+    ///
+    /// # Errors
+    /// If the model was trained on supports, and this one is another. Models that learn from pairs
+    /// never fail.
+    fn adapt(&self, support: &Support<'_>) -> Result<Box<dyn AdaptedRelation + '_>, SupportError>;
 }
 
 /// A relation as a model sees it after its support; higher scores are better.

@@ -1,7 +1,9 @@
 //! [`PretrainingFacts`]: which facts entity vectors are trained on.
 
+use rana_embed::EmbeddingMetadata;
 use rana_graph::{Fact, Pair, Split, Task, TaskSet};
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Which facts of a benchmark the pre-training of entity vectors may see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -39,6 +41,19 @@ impl PretrainingFacts {
             })
             .collect()
     }
+
+    /// What vectors have to say of the facts they were trained on; the rest is left to the training.
+    #[must_use]
+    pub fn metadata(self, tasks: &TaskSet, shots: usize) -> EmbeddingMetadata {
+        let facts = self.of(tasks, shots);
+        EmbeddingMetadata {
+            origin: self.to_string(),
+            support_shots: (self == Self::Supports).then_some(shots),
+            task_facts: (!facts.is_empty())
+                .then(|| format!("{:016x}", xxh3_64(bytemuck::cast_slice(&facts)))),
+            ..EmbeddingMetadata::default()
+        }
+    }
 }
 
 #[cfg(test)]
@@ -61,5 +76,12 @@ mod tests {
         assert_eq!(seen(PretrainingFacts::Background), [0, 0, 0]);
         assert_eq!(seen(PretrainingFacts::TrainTasks), [4, 0, 0]);
         assert_eq!(seen(PretrainingFacts::Supports), [4, 3, 3]);
+        let metadata = PretrainingFacts::ALL.iter().map(|facts| facts.metadata(&tasks, 3));
+        let seen: Vec<_> = metadata.map(|of| (of.origin, of.support_shots, of.task_facts)).collect();
+        let [background, train_tasks, supports] = &seen[..] else { panic!("three choices") };
+        assert_eq!(*background, ("background".to_owned(), None, None));
+        assert_eq!((train_tasks.1, supports.1), (None, Some(3)));
+        let other = PretrainingFacts::Supports.metadata(&tasks, 2).task_facts;
+        assert!(supports.2.is_some() && supports.2 != other && supports.2 != train_tasks.2);
     }
 }

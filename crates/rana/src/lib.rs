@@ -11,12 +11,14 @@
 //! ```
 
 mod meta_training;
+mod vector_training;
 
 pub use meta_training::MetaTraining;
 pub use rana_embed as embed;
 pub use rana_eval as eval;
 pub use rana_fewshot as fewshot;
 pub use rana_graph as graph;
+pub use vector_training::{VectorTraining, VectorTrainingError};
 
 /// The README's example is compiled and run with the doc tests.
 #[cfg(doctest)]

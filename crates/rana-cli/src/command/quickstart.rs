@@ -67,7 +67,7 @@ pub(crate) fn run(args: &QuickstartArgs, terminal: &Terminal) -> Result<(), CliE
         embed,
         train,
         card,
-        completion: complete(&benchmark, &model.trained, &task, &episode),
+        completion: complete(&benchmark, &model.trained, &task, &episode)?,
     };
     terminal.result(&story, |out| story.print(out))
 }
@@ -153,12 +153,21 @@ struct Answer {
 }
 
 /// Completes a relation for some heads that it was not given.
-fn complete(benchmark: &Store, model: &RanaModel<'_>, task: &Task<'_>, episode: &Episode) -> Vec<Answered> {
+fn complete(
+    benchmark: &Store,
+    model: &RanaModel<'_>,
+    task: &Task<'_>,
+    episode: &Episode,
+) -> Result<Vec<Answered>, CliError> {
     /// Heads to show, and answers for each.
     const SHOWN: (usize, usize) = (5, 3);
-    let support =
-        Support { pairs: &episode.support, candidates: task.candidates, seed: u64::from(task.relation.0) };
-    let relation = model.adapt(&support);
+    let support = Support {
+        relation: Some(task.relation),
+        pairs: &episode.support,
+        candidates: task.candidates,
+        seed: u64::from(task.relation.0),
+    };
+    let relation = model.adapt(&support)?;
     let given: BTreeSet<EntityId> = episode.support.iter().map(|pair| pair.head).collect();
     let mut heads: Vec<EntityId> = Vec::new();
     for pair in &episode.query {
@@ -170,7 +179,7 @@ fn complete(benchmark: &Store, model: &RanaModel<'_>, task: &Task<'_>, episode: 
     let mut scores = vec![0.0; heads.len() * task.candidates.len()];
     relation.scores(&heads, task.candidates, &mut scores);
     let name = |entity| benchmark.graph.entity_name(entity).to_owned();
-    heads
+    let answered = heads
         .iter()
         .zip(scores.chunks_exact(task.candidates.len()))
         .map(|(&head, scores)| {
@@ -184,7 +193,8 @@ fn complete(benchmark: &Store, model: &RanaModel<'_>, task: &Task<'_>, episode: 
             });
             Answered { head: name(head), answers: answers.collect() }
         })
-        .collect()
+        .collect();
+    Ok(answered)
 }
 
 impl Story<'_> {

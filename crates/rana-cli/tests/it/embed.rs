@@ -150,7 +150,10 @@ fn settings_come_from_recommendations_presets_files_and_options() {
     let misuses: [(&[&str], &str); 8] = [
         (&["--threads", "100000"], "100000 is not in 1..=1024"),
         (&["--config", "bad.toml"], "bad.toml: unknown field `learning_rat`"),
-        (&["--preset", "fb15k"], "there is no preset `fb15k`; there are: fb15k-237, nell-one"),
+        (
+            &["--preset", "fb15k"],
+            "there is no preset `fb15k`; there are: fb15k-237, nell-one, nell-one-few-shot",
+        ),
         (&["--model", "complex", "--dim", "101"], "dim is 101, but the rows of complex have two halves"),
         (&["--learning-rate", "0"], "learning_rate is 0; it must be a number above 0"),
         (&["--model", "word2vec"], "`word2vec` is no model"),
@@ -264,6 +267,39 @@ fn facts_of_tasks_may_be_trained_on() {
     let (code, message) = fail(dir.path(), &[&["embed", "kg", "--print-config"][..], &files].concat());
     assert_eq!((code, message.contains("cannot be used with")), (2, true), "{message}");
     assert_eq!(card["protocol"]["split"], "test");
+}
+
+#[test]
+fn vectors_trained_on_supports_have_a_row_of_their_own() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), &["synth", "--like", "small", "--out", "toy", "--quiet"]);
+    run(dir.path(), &["import", "toy", "--out", "kg", "--quiet"]);
+    let embed = |more: &[&str]| {
+        run(dir.path(), &quick(&[&["embed", "kg", "--model", "distmult", "--quiet"], more].concat()));
+    };
+    let eval = |more: &[&str]| {
+        let output = run(dir.path(), &[&["eval", "kg", "--model", "distmult", "--json"], more].concat());
+        let card: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        (card, text(&output.stderr))
+    };
+    // Three shots, and nobody has to say so again.
+    embed(&["--facts", "supports", "--shots", "3"]);
+    let (card, _) = eval(&[]);
+    assert_eq!((&card["model"], &card["protocol"]["shots"]), (&"distmult".into(), &3.into()));
+    assert!(card["baselines"]["mean-translation"]["official"].is_object());
+    assert_eq!((card["resampled"].is_null(), card["per_relation"][0]["resampled"].is_null()), (true, true));
+    let reason = "trained on the first 3 facts of each task, and there is a row for no other support";
+    assert!(card["not_resampled"].as_str().unwrap().contains(reason), "{}", card["not_resampled"]);
+    let shown = text(&run(dir.path(), &["eval", "kg", "--model", "distmult", "--draws", "3"]).stdout);
+    assert!(shown.contains("— distmult: ") && shown.contains(reason), "{shown}");
+    // Neither other supports nor vectors without any get such a row, and it is said why.
+    let (card, said) = eval(&["--shots", "5", "--draws", "0"]);
+    assert_eq!(card["model"], "mean-translation");
+    assert!(said.contains("`rana embed --facts supports --shots 5`"), "{said}");
+    run(dir.path(), &quick(&["embed", "kg", "--model", "distmult", "--quiet"]));
+    let (card, said) = eval(&["--draws", "0"]);
+    assert_eq!(card["model"], "mean-translation");
+    assert!(said.contains("were trained on `background`"), "{said}");
 }
 
 #[test]

@@ -13,6 +13,8 @@ use crate::seed::{Purpose, rng};
 pub struct TrainingData<'g> {
     graph: &'g Graph,
     facts: Cow<'g, [Fact]>,
+    /// How many of the facts, the first ones, are of the graph itself.
+    background: usize,
     relation_count: usize,
 }
 
@@ -20,7 +22,8 @@ impl<'g> TrainingData<'g> {
     /// The background facts of a graph.
     #[must_use]
     pub fn new(graph: &'g Graph) -> Self {
-        Self { graph, facts: Cow::Borrowed(graph.facts()), relation_count: graph.relation_count() }
+        let facts = Cow::Borrowed(graph.facts());
+        Self { graph, background: facts.len(), facts, relation_count: graph.relation_count() }
     }
 
     /// Adds facts of the graph's entities, such as those of tasks; `relation_count` counts all
@@ -44,9 +47,10 @@ impl<'g> TrainingData<'g> {
         Ok(self)
     }
 
-    /// Takes up to `count` facts out for validation, at random by the seed.
+    /// Takes up to `count` facts of the graph out for validation, at random by the seed.
     ///
     /// No entity and no relation loses its last fact, so all still have something to learn from.
+    /// Facts that were added stay: a support of five is no longer one without some of them.
     pub fn hold_out(&mut self, count: usize, seed: u64) -> Vec<Fact> {
         let mut entity_facts = vec![0u32; self.graph.entity_count()];
         let mut relation_facts = vec![0u32; self.relation_count];
@@ -66,7 +70,9 @@ impl<'g> TrainingData<'g> {
             let fact = self.facts[at as usize];
             let (head, tail, relation) = (fact.head.index(), fact.tail.index(), fact.relation.number());
             let needed = if head == tail { 3 } else { 2 };
-            if entity_facts[head] >= needed && entity_facts[tail] >= needed && relation_facts[relation] >= 2 {
+            let has_others =
+                entity_facts[head] >= needed && entity_facts[tail] >= needed && relation_facts[relation] >= 2;
+            if has_others && (at as usize) < self.background {
                 entity_facts[head] -= 1;
                 entity_facts[tail] -= 1;
                 relation_facts[relation] -= 1;
@@ -74,6 +80,7 @@ impl<'g> TrainingData<'g> {
                 held.push(fact);
             }
         }
+        self.background -= held.len();
         let mut at = 0;
         self.facts.to_mut().retain(|_| {
             at += 1;

@@ -107,12 +107,11 @@ fn rows_table(card: &EvaluationCard) -> String {
         values.map(number).into_iter().chain(spreads).collect()
     };
     let rows: Vec<_> = card.rows().map(|(name, result)| (name.to_owned(), row(result))).collect();
-    table(
-        "Every row, over all queries of the official support unless said otherwise",
-        &titles,
-        &rows,
-        Some(0),
-    )
+    let caption = "Every row, over all queries of the official support unless said otherwise";
+    let reasons = card
+        .not_resampled()
+        .map(|(name, reason)| format!("<p class=\"dim\">– {}: {}</p>\n", escape(name), escape(reason)));
+    table(caption, &titles, &rows, Some(0)) + &reasons.collect::<String>()
 }
 
 fn ties_table(card: &EvaluationCard) -> String {

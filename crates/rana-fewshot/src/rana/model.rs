@@ -19,7 +19,7 @@ use super::pairs::{EncodedPairs, add_r};
 use super::parameters::RanaParameters;
 use super::real::{add_scaled, dot};
 use super::weights::Layout;
-use crate::model::{AdaptedRelation, FewShotModel, Support};
+use crate::model::{AdaptedRelation, FewShotModel, Support, SupportError};
 use crate::seed::{Purpose, rng};
 use crate::translation::Translation;
 
@@ -213,10 +213,10 @@ impl WithSimd for Adapt<'_> {
 impl FewShotModel for RanaModel<'_> {
     /// # Panics
     /// If the support is empty.
-    fn adapt(&self, support: &Support<'_>) -> Box<dyn AdaptedRelation + '_> {
+    fn adapt(&self, support: &Support<'_>) -> Result<Box<dyn AdaptedRelation + '_>, SupportError> {
         assert!(!support.pairs.is_empty(), "a relation is learned from at least one pair");
         let relation = self.adapted_relation(&self.roles(), support);
-        match self.config.score_space {
+        Ok(match self.config.score_space {
             ScoreSpace::Raw | ScoreSpace::EncodedSupport => {
                 let rows = |entity| self.parameters.rows.row(entity);
                 Box::new(Translation { rows, norm: Norm::L2, relation })
@@ -224,7 +224,7 @@ impl FewShotModel for RanaModel<'_> {
             ScoreSpace::Encoded => {
                 Box::new(EncodedTranslation { model: self, support: support.pairs.to_vec(), relation })
             }
-        }
+        })
     }
 }
 

@@ -72,7 +72,7 @@ proptest! {
         let graph = graph();
         let model = model(&graph, &configs()[which]);
         let candidates: Vec<EntityId> = graph.entities().collect();
-        let relation = model.adapt(&Support { pairs: &SUPPORT, candidates: &candidates, seed: 5 });
+        let relation = model.adapt(&Support { relation: None, pairs: &SUPPORT, candidates: &candidates, seed: 5 }).unwrap();
         let (heads, tails): (Vec<EntityId>, Vec<EntityId>) =
             (heads.into_iter().map(EntityId).collect(), tails.into_iter().map(EntityId).collect());
         let mut together = vec![0.0; heads.len() * tails.len()];
@@ -91,7 +91,7 @@ proptest! {
 fn an_inspection_says_what_scores_are_made_of() {
     let graph = graph();
     let candidates: Vec<EntityId> = graph.entities().collect();
-    let support = Support { pairs: &SUPPORT, candidates: &candidates, seed: 5 };
+    let support = Support { relation: None, pairs: &SUPPORT, candidates: &candidates, seed: 5 };
     for config in configs() {
         let model = model(&graph, &config);
         let inspection = model.inspect(&support);
@@ -119,7 +119,7 @@ fn an_inspection_says_what_scores_are_made_of() {
             assert!((mean - before).abs() < 1e-5);
         }
         assert_ne!(inspection.before, inspection.after);
-        let relation = model.adapt(&support);
+        let relation = model.adapt(&support).unwrap();
         for answer in [pair(3, 4), pair(89, 89), pair(1, 10)] {
             let mut score = [0.0];
             relation.scores(&[answer.head], &[answer.tail], &mut score);
@@ -136,7 +136,8 @@ fn the_same_seed_draws_the_same_negatives() {
     let graph = graph();
     let model = model(&graph, &configs()[0]);
     let candidates: Vec<EntityId> = graph.entities().collect();
-    let inspect = |seed| model.inspect(&Support { pairs: &SUPPORT, candidates: &candidates, seed });
+    let inspect =
+        |seed| model.inspect(&Support { relation: None, pairs: &SUPPORT, candidates: &candidates, seed });
     assert_eq!(inspect(5), inspect(5));
     assert_ne!(inspect(5).support[0].negatives, inspect(6).support[0].negatives);
 }

@@ -10,10 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueHint, value_parser};
-use rana::embed::{
-    Checkpoint, EmbedConfig, EmbeddingMetadata, EmbeddingSet, ModelKind, Norms, Outcome, Pretraining,
-    preset_names, training_metrics,
-};
+use rana::VectorTraining;
+use rana::embed::{Checkpoint, EmbedConfig, EmbeddingSet, ModelKind, Norms, Outcome, preset_names};
 use rana::fewshot::PretrainingFacts;
 use rana::graph::Store;
 use serde::Serialize;
@@ -40,6 +38,7 @@ Examples:
   rana embed fb15k-237 --model rotate --preset fb15k-237
   rana embed kg --print-config > my.toml && rana embed kg --config my.toml
   rana embed kg --resume
+  rana embed nell --model distmult --preset nell-one-few-shot --facts supports
   rana embed nell --entities entity2vec.TransE --relations relation2vec.TransE", preset_names().join(", ")))]
 pub(crate) struct EmbedArgs {
     /// The graph store.
@@ -161,16 +160,15 @@ impl Session<'_> {
         terminal: &Terminal,
     ) -> Result<Trained, CliError> {
         EmbeddingSet::check_target(&self.out)?;
-        let graph = &self.store.graph;
-        let others = self.facts.of(&self.store.tasks, self.shots);
-        let pretraining = Pretraining::new(graph, &others, self.config.clone())?;
+        let training = VectorTraining::new(self.store, self.config.clone(), self.facts, self.shots)?;
+        let pretraining = training.pretraining();
         let mut trainer = pretraining.trainer(checkpoint)?;
         std::fs::create_dir_all(&self.out)
             .map_err(|source| CliError::io(&self.out, "create the directory", source))?;
         let checkpoint_path = self.out.join(CHECKPOINT);
         let started = Instant::now();
         let mut progress =
-            TrainingProgress::new(terminal, &pretraining, trainer.checkpoint(), &checkpoint_path);
+            TrainingProgress::new(terminal, pretraining, trainer.checkpoint(), &checkpoint_path);
         let outcome = pretraining.run(&mut trainer, &mut progress, &stop_on_interrupt())?;
         let facts_per_second = progress.facts_per_second();
         drop(progress);
@@ -182,15 +180,7 @@ impl Session<'_> {
                 resume: self.command("embed") + " --resume" + &self.facts_options(),
             });
         }
-        let metrics = training_metrics(trainer.checkpoint());
-        let parameters = trainer.into_parameters();
-        let metadata = EmbeddingMetadata {
-            origin: self.facts.to_string(),
-            support_shots: (self.facts == PretrainingFacts::Supports).then_some(self.shots),
-            metrics,
-            ..EmbeddingMetadata::default()
-        };
-        let set = EmbeddingSet::trained(graph, self.config.clone(), parameters, metadata)?;
+        let set = training.vectors(trainer)?;
         set.write(&self.out)?;
         let _ = std::fs::remove_file(&checkpoint_path);
         Ok(Trained {

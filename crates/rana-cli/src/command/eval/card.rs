@@ -129,6 +129,9 @@ pub(crate) fn print(card: &EvaluationCard, per_relation: bool, out: &mut dyn Wri
     let resampled = format!("#{} resampled", protocol.draws);
     let titles = ["official support", "#MRR", "#Hits@1", "#@5", "#@10", "#MRR of tasks", resampled.as_str()];
     writeln!(out, "{}", table(titles, card.rows().map(|(name, result)| result_row(name, result))))?;
+    for (name, reason) in card.not_resampled() {
+        writeln!(out, "— {name}: {reason}")?;
+    }
     let ties = &card.result.official.ties;
     writeln!(
         out,
@@ -169,7 +172,11 @@ fn result_row(name: &str, result: &CardResult) -> [String; 7] {
     let Official { micro, macro_average, .. } = &result.official;
     let values = [micro.mrr, micro.hits_at_1, micro.hits_at_5, micro.hits_at_10, macro_average.mrr];
     let [mrr, hits1, hits5, hits10, of_tasks] = values.map(decimals);
-    let resampled = result.resampled.map_or_else(String::new, |of| spread(of.micro.mrr));
+    let resampled = match (result.resampled, &result.not_resampled) {
+        (Some(of), _) => spread(of.micro.mrr),
+        (None, Some(_)) => "—".to_owned(),
+        (None, None) => String::new(),
+    };
     [name.to_owned(), mrr, hits1, hits5, hits10, of_tasks, resampled]
 }
 

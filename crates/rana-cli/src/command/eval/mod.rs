@@ -3,6 +3,7 @@ mod link_prediction;
 pub(crate) mod trained;
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -10,7 +11,7 @@ use std::time::Instant;
 use clap::{Args, ValueHint, value_parser};
 use rana::embed::link_prediction::{LinkPredictionSettings, Metrics, TieRule};
 use rana::embed::{EmbeddingMetadata, EmbeddingSet, ModelKind, Norm};
-use rana::eval::{CardSettings, EvaluationCard, MeanTranslation};
+use rana::eval::{CardSettings, EvaluationCard, KgeModel, MeanTranslation};
 use rana::fewshot::rana::Run;
 use rana::graph::{Graph, HeldOut, Split, Store};
 use serde::Serialize;
@@ -29,8 +30,9 @@ use crate::terminal::{BOLD, DIM, Terminal, table, thousands};
 /// On held-out facts: both ends of every fact are ranked among all entities, other known answers
 /// left out. On few-shot tasks: an evaluation card of the mean translation (the relation is the
 /// mean of t − h over the support, nothing is learned), with baselines that see no vectors at all
-/// beside it. The official support of a task is its first K facts; random ones tell how much of a
-/// result is luck.
+/// beside it. Vectors that were trained on the supports (`rana embed --facts supports`) also have a
+/// row for their own score function. The official support of a task is its first K facts; random
+/// ones tell how much of a result is luck.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -39,6 +41,7 @@ Examples:
   rana eval kg
   rana eval kg --model complex --on valid
   rana eval nell --on dev-tasks --shots 3 --per-relation
+  rana embed nell --model distmult --facts supports && rana eval nell --model distmult
   rana eval nell --candidates all --draws 50 --seed 1 --html card.html
   rana eval kg --vectors elsewhere/transe --ties pessimistic --json")]
 pub(crate) struct EvalArgs {
@@ -205,13 +208,30 @@ impl Evaluation<'_> {
 
     fn tasks(&self, split: Split) -> Result<EvaluationCard, CliError> {
         let metadata = &self.set.metadata;
-        let settings = self.args.card.settings(split, USUAL_SHOTS, self.args.ties);
+        let usual_shots = metadata.support_shots.unwrap_or(USUAL_SHOTS);
+        let settings = self.args.card.settings(split, usual_shots, self.args.ties);
         warn_of_seen_queries(metadata, settings, self.terminal);
         let norm = self.args.norm.unwrap_or_else(|| own_norm(metadata));
         let model = MeanTranslation::new(&self.set.entities, norm);
         let details = vector_details(self.set, self.vectors);
-        CardMaker { store: self.store, settings, details, terminal: self.terminal }
-            .make((MEAN_TRANSLATION, &model), &[])
+        let maker = CardMaker { store: self.store, settings, details, terminal: self.terminal };
+        let name = metadata.model.to_string();
+        match self.own_model(settings.shots) {
+            Some(own) => maker.make((&name, &own), &[(MEAN_TRANSLATION, &model)]),
+            None => maker.make((MEAN_TRANSLATION, &model), &[]),
+        }
+    }
+
+    /// The vectors under their own score function, if they were trained on these supports.
+    fn own_model(&self, shots: usize) -> Option<KgeModel<'_>> {
+        let model = self.set.metadata.model;
+        let missing = |reason: &dyn Display| {
+            self.terminal.note(&format!("there is no row for the score of {model} itself: {reason}"));
+        };
+        let own = KgeModel::new(self.set, &self.store.graph, &self.store.tasks);
+        let own = own.map_err(|reason| missing(&reason)).ok()?;
+        own.check_shots(shots).map_err(|reason| missing(&reason)).ok()?;
+        Some(own)
     }
 }
 

@@ -104,12 +104,12 @@ impl<T: Real> EncoderGradients<T> {
 
     /// Adds the gradients of others, which come after these, each number in their order.
     pub(super) fn add(&mut self, others: &[Self]) {
-        add_each(&mut self.weights, others.iter().map(|other| &other.weights));
+        add_each(&mut self.weights, others, |other| &other.weights);
         for (end, to) in self.projected.iter_mut().enumerate() {
-            add_each(&mut to.attention, others.iter().map(|other| &other.projected[end].attention));
-            add_each(&mut to.aggregate, others.iter().map(|other| &other.projected[end].aggregate));
+            add_each(&mut to.attention, others, |other| &other.projected[end].attention);
+            add_each(&mut to.aggregate, others, |other| &other.projected[end].aggregate);
         }
-        add_each(&mut self.relations, others.iter().map(|other| &other.relations));
+        add_each(&mut self.relations, others, |other| &other.relations);
         if let Some(to) = &mut self.entities {
             others.iter().filter_map(|other| other.entities.as_ref()).for_each(|from| to.append(from));
         }
@@ -143,13 +143,17 @@ impl<T: Real> EncoderGradients<T> {
     }
 }
 
-/// Adds vectors one after the other; threads share the numbers, not the vectors, so that every sum has its
-/// order.
-fn add_each<'v, T: Real>(to: &mut [T], vectors: impl Iterator<Item = &'v Vec<T>> + Clone + Send + Sync) {
+/// Adds a vector of each of some gradients; threads share its numbers, not the gradients, so that every sum has
+/// its order.
+fn add_each<T: Real>(
+    to: &mut [T],
+    all: &[EncoderGradients<T>],
+    of: impl Fn(&EncoderGradients<T>) -> &[T] + Sync,
+) {
     const RUN: usize = 8192;
     to.par_chunks_mut(RUN).enumerate().for_each(|(run, to)| {
-        for vector in vectors.clone() {
-            add_scaled(to, T::ONE, &vector[run * RUN..][..to.len()]);
+        for gradients in all {
+            add_scaled(to, T::ONE, &of(gradients)[run * RUN..][..to.len()]);
         }
     });
 }

@@ -11,6 +11,7 @@ mod gradient_tests;
 mod inputs;
 mod inspection;
 mod kernels;
+mod kinds;
 mod learned_rows;
 mod model;
 #[cfg(test)]
@@ -28,6 +29,7 @@ mod row_gradients;
 mod run;
 mod step;
 mod trainer;
+mod walk;
 mod weights;
 
 pub use batch::{Contrasts, MetaTask};

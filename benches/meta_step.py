@@ -11,9 +11,10 @@ while rana passes them by. With `copy` the scored entity rows learn, else only t
 
 rana writes its batch, its parameters and its gradients to a file; every PyTorch process computes the same
 from it and must agree before it is timed. A *gradient* is the loss of that batch and the gradient of all
-that learns; a *step* adds Adam and, for rana alone, drawing a new batch with its negatives. `tuned` is
-PyTorch with a glibc malloc that keeps large buffers. Every measurement is a fresh process, and the
-contestants take turns within a round.
+that learns; a *step* adds Adam, on the same batch again; a *drawn step*, of rana alone, is on a batch that
+it draws with its negatives, which PyTorch would have to do beside its steps. `tuned` is PyTorch with a
+glibc malloc that keeps large buffers. Every measurement is a fresh process, and the contestants take turns
+within a round.
 """
 
 import argparse
@@ -28,6 +29,8 @@ from harness import DATA, ROOT, built_bench, machine, measure, positive, say, vi
 FORMS = ("literal", "factored", "compiled")
 # Large buffers come from the heap and stay in it.
 TUNED = {"MALLOC_MMAP_THRESHOLD_": str(1 << 32), "MALLOC_TRIM_THRESHOLD_": str(1 << 32), "MALLOC_TOP_PAD_": str(1 << 28)}
+# What is measured of everyone.
+MEASURED = ("gradient", "step")
 SETTINGS = ("64x50", "512x50", "64x100", "512x100")
 # How far from rana's a loss and a gradient may be, relative to their size. A first step of Adam has the
 # size of the learning rate wherever the gradient is not zero, so that rounding may turn it around.
@@ -79,7 +82,7 @@ def one_round(number: int, setting: str, bench: Path, python: Path, args: argpar
         for key in environment:
             del os.environ[key]
         results[name] = {**out, "load": load}
-        times = f"gradient {out['gradient_ms']['median']:.1f} ms, step {out['step_ms']['median']:.1f} ms"
+        times = ", ".join(f"{what} {out[f'{what}_ms']['median']:.1f} ms" for what in (*MEASURED, "drawn_step") if f"{what}_ms" in out)
         say(f"round {number}: {setting}: {name}: {times} (load {load:.1f})")
         return out
 
@@ -108,19 +111,25 @@ def medians(rounds: list) -> dict:
     def of(name: str, what: str) -> float:
         return statistics.median(each[name][f"{what}_ms"]["median"] for each in rounds)
 
-    result = {}
+    result = {"rana": {"drawn_step_ms": of("rana", "drawn_step")}}
     for name in rounds[0]:
-        result[name] = {f"{what}_ms": of(name, what) for what in ("gradient", "step")}
-        result[name] |= {f"{what}_times_rana": of(name, what) / of("rana", what) for what in ("gradient", "step")}
+        own = result.setdefault(name, {})
+        own |= {f"{what}_ms": of(name, what) for what in MEASURED}
+        own |= {f"{what}_times_rana": of(name, what) / of("rana", what) for what in MEASURED}
+        own["step_times_drawn"] = of(name, "step") / of("rana", "drawn_step")
     return result
 
 
 def table(settings: dict) -> str:
-    rows = ["| setting | | gradient, ms | times rana | step, ms | times rana |", "| --- | --- | ---: | ---: | ---: | ---: |"]
+    rows = [
+        "| setting | | gradient, ms | times rana | step, ms | times rana | times rana with drawing |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
     for setting, record in settings.items():
         for name, each in record["median"].items():
-            cells = [f"{each[f'{what}_ms']:.1f} | {each[f'{what}_times_rana']:.1f}" for what in ("gradient", "step")]
-            rows.append(f"| {setting} | {name} | {' | '.join(cells)} |")
+            cells = [f"{each[f'{what}_ms']:.1f} | {each[f'{what}_times_rana']:.1f}" for what in MEASURED]
+            drawn = f"({each['drawn_step_ms']:.1f} ms)" if "drawn_step_ms" in each else f"{each['step_times_drawn']:.1f}"
+            rows.append(f"| {setting} | {name} | {' | '.join(cells)} | {drawn} |")
     return "\n".join(rows)
 
 

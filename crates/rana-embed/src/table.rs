@@ -4,6 +4,7 @@ use rana_graph::Array;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::huge_pages;
 use crate::table_error::TableError;
 
 /// A dense matrix of `f32`, row after row, in memory or memory-mapped.
@@ -62,6 +63,7 @@ impl Table {
     ///
     /// # Panics
     /// If `index` is not below [`rows`](Self::rows).
+    #[inline]
     #[must_use]
     pub fn row(&self, index: usize) -> &[f32] {
         &self.values[index * self.dim..(index + 1) * self.dim]
@@ -71,6 +73,15 @@ impl Table {
     #[must_use]
     pub fn values(&self) -> &[f32] {
         &self.values
+    }
+
+    /// A copy in memory of its own, in huge pages where the system has them: for whoever jumps from row to
+    /// row a lot, and can afford the memory.
+    #[must_use]
+    pub fn resident(&self) -> Self {
+        let mut values = huge_pages::zeros(self.values.len());
+        values.copy_from_slice(&self.values);
+        Self { values: values.into(), ..*self }
     }
 
     /// The spread of the rows' norms, if there are rows.

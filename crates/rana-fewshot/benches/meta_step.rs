@@ -240,8 +240,11 @@ fn measured(arguments: &Arguments, config: &RanaConfig, graph: &Graph, tasks: &T
     pairs.sort_unstable();
     pairs.dedup();
     let gradient_ms = milliseconds(5, arguments.repeats, || drop(drawing.gradient(&batch)));
+    let step_ms = milliseconds(5, arguments.repeats, || {
+        drawing.step_on(&batch).unwrap();
+    });
     // What is computed once per tail of a task, for pruning, is soon all there.
-    let step_ms = milliseconds(20, arguments.repeats, || {
+    let drawn_step_ms = milliseconds(20, arguments.repeats, || {
         stepping.step().unwrap();
     });
     serde_json::json!({
@@ -251,5 +254,6 @@ fn measured(arguments: &Arguments, config: &RanaConfig, graph: &Graph, tasks: &T
         "distinct_pairs": pairs.len(),
         "gradient_ms": gradient_ms,
         "step_ms": step_ms,
+        "drawn_step_ms": drawn_step_ms,
     })
 }

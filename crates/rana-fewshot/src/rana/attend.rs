@@ -4,17 +4,19 @@
 //! computing them again is cheaper than a trip through memory.
 
 use pulp::{Simd, WithSimd};
-use rana_graph::Edge;
+use rana_embed::prefetch::fetch;
 
 use super::config::{Attn, Padding};
 use super::inputs::Inputs;
 use super::kernels::HiddenRows;
+use super::kinds::Kind;
 use super::real::{Real, softmax};
+use super::walk::{Neighbours, RowsAhead};
 
 /// What attention to the neighbours of one entity is computed from.
 pub(super) struct Attend<'a, T> {
     pub(super) inputs: Inputs<'a, T>,
-    pub(super) edges: &'a [Edge],
+    pub(super) neighbours: &'a Neighbours<'a, T>,
     /// Set if attention is learned.
     pub(super) logits: Option<Logits<'a, T>>,
     /// W3 of every relation, if relations are summed.
@@ -35,18 +37,18 @@ pub(super) struct Logits<'a, T> {
 }
 
 impl<'a, T: Real> Logits<'a, T> {
-    /// `Wb ρ` of the relation to a neighbour.
+    /// `Wb ρ` of the relation to neighbours.
     #[inline(always)]
-    fn relation(&self, edge: Edge) -> &'a [T] {
+    fn relation(&self, kind: Kind) -> &'a [T] {
         let size = self.out.len();
-        &self.relations[edge.relation.index() * size..][..size]
+        &self.relations[kind.relation * size..][..size]
     }
 
-    /// What the hidden layer at a neighbour adds to `Wb ρ`: a row in `scratch` if neighbours differ in it.
+    /// What the hidden layer at neighbours adds to `Wb ρ`: a row in `scratch` if it is not the same for all.
     #[inline(always)]
-    fn pair<'s>(&'s self, at: usize, scratch: &'s mut [T]) -> &'s [T] {
+    fn pair<'s>(&'s self, kind: Kind, scratch: &'s mut [T]) -> &'s [T] {
         let Some(entities) = self.entities else { return self.pair };
-        let entity = &entities[at * self.out.len()..][..self.out.len()];
+        let entity = &entities[kind.first * self.out.len()..][..self.out.len()];
         for ((sum, &pair), &entity) in scratch.iter_mut().zip(self.pair).zip(entity) {
             *sum = pair + entity;
         }
@@ -59,16 +61,15 @@ impl<'a, T: Real> Attend<'a, T> {
     fn padded(&self) -> usize {
         match self.inputs.config.padding {
             Padding::Masked => 0,
-            Padding::Unmasked => self.inputs.config.neighbours - self.edges.len(),
+            Padding::Unmasked => self.inputs.config.neighbours - self.neighbours.edges.len(),
         }
     }
 
-    /// What is summed of a neighbour: W3 of the relation to it, if that is, and its own row.
+    /// W3 of the relation to neighbours, if relations are summed.
     #[inline(always)]
-    fn rows(&self, edge: Edge) -> (Option<&'a [T]>, &'a [T]) {
+    fn aggregate(&self, kind: Kind) -> Option<&'a [T]> {
         let dim = self.inputs.dim();
-        let relation = self.aggregate.map(|of| &of[edge.relation.index() * dim..][..dim]);
-        (relation, self.inputs.rows.frozen(edge.entity))
+        self.aggregate.map(|of| &of[kind.relation * dim..][..dim])
     }
 }
 
@@ -82,50 +83,96 @@ pub(super) struct Attended<'o, T> {
     pub(super) relation_sum: &'o mut [T],
     /// `Σ α c`.
     pub(super) entity_sum: &'o mut [T],
+    pub(super) scratch: &'o mut AttendScratch<T>,
+}
+
+/// Room for what is of no use afterwards.
+pub(super) struct AttendScratch<T> {
     /// As wide as the hidden layer.
-    pub(super) scratch: &'o mut [T],
+    hidden: Vec<T>,
+    /// For each neighbour.
+    slopes: Vec<T>,
+    /// For each kind of neighbours.
+    of_kinds: Vec<T>,
+}
+
+impl<T: Real> AttendScratch<T> {
+    pub(super) fn new(inputs: Inputs<'_, T>) -> Self {
+        let [hidden, slopes, of_kinds] =
+            [inputs.layout.hidden, inputs.config.neighbours, inputs.config.neighbours]
+                .map(|len| vec![T::ZERO; len]);
+        Self { hidden, slopes, of_kinds }
+    }
 }
 
 /// The forward pass.
-pub(super) struct Forward<'a, 'o, T> {
+pub(super) struct Forward<'a, 'o, 'w, T> {
     pub(super) of: Attend<'a, T>,
     pub(super) to: Attended<'o, T>,
+    pub(super) ahead: RowsAhead<'w, 'a, T>,
 }
 
-impl<T: Real> WithSimd for Forward<'_, '_, T> {
+impl<T: Real> WithSimd for Forward<'_, '_, '_, T> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { of, to } = self;
+        let Self { of, to, mut ahead } = self;
+        let Neighbours { edges, kinds, rows } = of.neighbours;
+        let AttendScratch { hidden, of_kinds, .. } = to.scratch;
+        let alpha = &mut to.alpha[..edges.len()];
         let padded = of.padded();
         *to.padding = T::ZERO;
         match (&of.logits, of.inputs.config.attn) {
             (Some(logits), _) => {
-                for (at, &edge) in of.edges.iter().enumerate() {
-                    let pair = logits.pair(at, to.scratch);
-                    to.alpha[at] = T::logit(simd, pair, logits.relation(edge), logits.out);
+                for (number, kind) in kinds.iter().enumerate() {
+                    ahead.fetch(AHEAD);
+                    if let Some(soon) = kinds.get(number + SOON) {
+                        fetch(logits.relation(soon));
+                        of.aggregate(soon).into_iter().for_each(fetch);
+                    }
+                    let pair = logits.pair(kind, hidden);
+                    of_kinds[number] = T::logit(simd, pair, logits.relation(kind), logits.out);
+                }
+                for (alpha, &kind) in alpha.iter_mut().zip(kinds.of()) {
+                    *alpha = of_kinds[kind];
                 }
                 let mut padding = None;
                 if padded > 0 {
-                    to.scratch.fill(T::ZERO);
-                    let logit = T::logit(simd, logits.pair, to.scratch, logits.out);
+                    hidden.fill(T::ZERO);
+                    let logit = T::logit(simd, logits.pair, hidden, logits.out);
                     padding = Some((logit, T::of(padded as f64)));
                 }
-                *to.padding = softmax(&mut to.alpha[..of.edges.len()], padding);
+                *to.padding = softmax(alpha, padding);
             }
-            (None, Attn::Sum) => to.alpha[..of.edges.len()].fill(T::ONE),
+            (None, Attn::Sum) => alpha.fill(T::ONE),
             (None, _) => {
-                let share = T::ONE / T::of((of.edges.len() + padded).max(1) as f64);
-                to.alpha[..of.edges.len()].fill(share);
+                let share = T::ONE / T::of((edges.len() + padded).max(1) as f64);
+                alpha.fill(share);
                 *to.padding = share * T::of(padded as f64);
             }
         }
-        let mut rows: Vec<&[T]> = of.edges.iter().filter_map(|&edge| of.rows(edge).0).collect();
-        T::weighted_sum(simd, to.relation_sum, to.alpha, &rows);
-        rows.clear();
-        rows.extend(of.edges.iter().map(|&edge| of.rows(edge).1));
-        T::weighted_sum(simd, to.entity_sum, to.alpha, &rows);
+        ahead.fetch(usize::MAX);
+        add_up(alpha, kinds.of(), of_kinds);
+        let relations: Vec<&[T]> = kinds.iter().filter_map(|kind| of.aggregate(kind)).collect();
+        T::weighted_sum(simd, to.relation_sum, of_kinds, &relations);
+        T::weighted_sum(simd, to.entity_sum, alpha, rows);
+    }
+}
+
+/// Rows of the next entity's neighbours to bring into the cache with every kind of this one's.
+const AHEAD: usize = 2;
+
+/// How many kinds ahead what is known of a relation is brought into the cache: all relations together are
+/// more than the nearest one holds.
+const SOON: usize = 2;
+
+/// What all neighbours of a kind have together.
+#[inline(always)]
+fn add_up<T: Real>(each: &[T], kinds: &[usize], to: &mut [T]) {
+    to.fill(T::ZERO);
+    for (&value, &kind) in each.iter().zip(kinds) {
+        to[kind] += value;
     }
 }
 
@@ -137,22 +184,17 @@ pub(super) struct AttendGradients<'o, T> {
     pub(super) projected: &'o mut [T],
     /// Of W2.
     pub(super) out: &'o mut [T],
-    /// Of the hidden layer before its activation, at every neighbour, if attention looks at them.
+    /// Takes that of the hidden layer before its activation, at every neighbour, if attention looks at them.
     pub(super) hidden: Option<&'o mut [T]>,
     /// Of W3 of every relation; of no use unless relations are summed.
     pub(super) aggregate: &'o mut [T],
     /// Of the neighbours' rows, one after the other, if they learn.
     pub(super) entities: Option<&'o mut [T]>,
-    /// As wide as the hidden layer.
-    pub(super) scratch: &'o mut [T],
-    /// The same, for what nobody asks for.
-    pub(super) unused: &'o mut [T],
-    /// As long as there may be neighbours.
-    pub(super) slopes: &'o mut [T],
+    pub(super) scratch: &'o mut AttendScratch<T>,
 }
 
 /// The backward pass.
-pub(super) struct Backward<'a, 'o, T> {
+pub(super) struct Backward<'a, 'o, 'w, T> {
     pub(super) of: Attend<'a, T>,
     pub(super) alpha: &'a [T],
     pub(super) padding: T,
@@ -161,65 +203,83 @@ pub(super) struct Backward<'a, 'o, T> {
     /// The gradient of `Σ α c`.
     pub(super) entity_sum: &'a [T],
     pub(super) to: AttendGradients<'o, T>,
+    pub(super) ahead: RowsAhead<'w, 'a, T>,
 }
 
-impl<T: Real> WithSimd for Backward<'_, '_, T> {
+impl<T: Real> WithSimd for Backward<'_, '_, '_, T> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { of, alpha, padding, relation_sum, entity_sum, mut to } = self;
+        let Self { of, alpha, padding, relation_sum, entity_sum, mut to, mut ahead } = self;
+        let Neighbours { edges, kinds, rows } = of.neighbours;
+        let AttendScratch { hidden, slopes, of_kinds } = to.scratch;
+        let (alpha, slopes) = (&alpha[..edges.len()], &mut slopes[..edges.len()]);
         let dim = of.inputs.dim();
-        for (at, (&edge, &alpha)) in of.edges.iter().zip(alpha).enumerate() {
-            if of.aggregate.is_some() {
-                T::add_scaled_by(
-                    simd,
-                    &mut to.aggregate[edge.relation.index() * dim..][..dim],
-                    alpha,
-                    relation_sum,
-                );
+        if let Some(to) = to.entities.as_deref_mut() {
+            for (to, &alpha) in to.chunks_exact_mut(dim).zip(alpha) {
+                T::add_scaled_by(simd, to, alpha, entity_sum);
             }
-            if let Some(to) = to.entities.as_deref_mut() {
-                T::add_scaled_by(simd, &mut to[at * dim..][..dim], alpha, entity_sum);
+        }
+        add_up(alpha, kinds.of(), of_kinds);
+        for (number, kind) in kinds.iter().enumerate() {
+            let Some(relation) = of.aggregate(kind) else {
+                of_kinds[number] = T::ZERO;
+                continue;
+            };
+            if let Some(soon) = kinds.get(number + SOON) {
+                of.aggregate(soon).into_iter().for_each(fetch);
+                fetch(&to.aggregate[soon.relation * dim..][..dim]);
             }
+            let gradient = &mut to.aggregate[kind.relation * dim..][..dim];
+            T::add_scaled_by(simd, gradient, of_kinds[number], relation_sum);
+            of_kinds[number] = T::dot_by(simd, relation_sum, relation);
         }
         let Some(logits) = &of.logits else { return };
         // Through the softmax: ∂m = α (∂α − Σ α ∂α).
         let mut mean = T::ZERO;
-        for (at, (&edge, &alpha)) in of.edges.iter().zip(alpha).enumerate() {
-            let (relation, entity) = of.rows(edge);
-            let of_relation = relation.map_or(T::ZERO, |relation| T::dot_by(simd, relation_sum, relation));
-            to.slopes[at] = of_relation + T::dot_by(simd, entity_sum, entity);
-            mean += alpha * to.slopes[at];
+        for (at, slope) in slopes.iter_mut().enumerate() {
+            *slope = of_kinds[kinds.of()[at]] + T::dot_by(simd, entity_sum, rows[at]);
+            mean += alpha[at] * *slope;
         }
+        for (slope, &alpha) in slopes.iter_mut().zip(alpha) {
+            *slope = alpha * (*slope - mean);
+        }
+        add_up(slopes, kinds.of(), of_kinds);
         let size = logits.out.len();
-        for (at, (&edge, &alpha)) in of.edges.iter().zip(alpha).enumerate() {
-            let hidden = match to.hidden.as_deref_mut() {
-                Some(hidden) => &mut hidden[at * size..][..size],
-                None => &mut *to.unused,
-            };
+        for (number, kind) in kinds.iter().enumerate() {
+            ahead.fetch(AHEAD);
+            if let Some(soon) = kinds.get(number + SOON) {
+                fetch(logits.relation(soon));
+                fetch(&to.projected[soon.relation * size..][..size]);
+            }
+            let slope = of_kinds[number];
+            let of_relation = &mut to.projected[kind.relation * size..][..size];
+            let mut own = to.hidden.as_deref_mut().map(|hidden| &mut hidden[kind.first * size..][..size]);
             let rows = HiddenRows {
-                pair: logits.pair(at, to.scratch),
-                other: logits.relation(edge),
+                pair: logits.pair(kind, hidden),
+                other: logits.relation(kind),
                 out: logits.out,
                 out_gradient: to.out,
                 pair_gradient: to.pair,
-                other_gradient: &mut to.projected[edge.relation.index() * size..][..size],
-                hidden,
+                other_gradient: own.as_deref_mut().unwrap_or(of_relation),
             };
-            T::add_logit_gradient(simd, alpha * (to.slopes[at] - mean), rows);
+            T::add_logit_gradient(simd, slope, rows);
+            if let Some(own) = own {
+                T::add_scaled_by(simd, &mut to.projected[kind.relation * size..][..size], T::ONE, own);
+            }
         }
+        ahead.fetch(usize::MAX);
         if of.padded() > 0 {
-            to.scratch.fill(T::ZERO);
+            hidden.fill(T::ZERO);
             let mut nowhere = vec![T::ZERO; size];
             let rows = HiddenRows {
                 pair: logits.pair,
-                other: to.scratch,
+                other: hidden,
                 out: logits.out,
                 out_gradient: to.out,
                 pair_gradient: to.pair,
                 other_gradient: &mut nowhere,
-                hidden: to.unused,
             };
             T::add_logit_gradient(simd, -padding * mean, rows);
         }

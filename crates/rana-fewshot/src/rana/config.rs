@@ -101,6 +101,16 @@ choices!(
     }
 );
 choices!(
+    /// How W5 of eq. 6 starts. Not in the paper.
+    RelInit, "start of W5", {
+        /// Like the other weights.
+        #[default]
+        Init => "init",
+        /// At zero: with a residual, training starts at the mean translation of the vectors.
+        Zero => "zero",
+    }
+);
+choices!(
     /// Whether heads and tails are encoded by the same weights (D8).
     Ends, "ends", {
         /// By the same: "this also holds for the tail".
@@ -384,6 +394,8 @@ pub struct RanaConfig {
     pub bias: bool,
     /// How weights start. The paper is silent (D7).
     pub init: Init,
+    /// How W5 starts. The paper is silent; like the other weights.
+    pub rel_init: RelInit,
     /// Whether eqs. 2 to 5 share their weights between heads and tails (D8).
     pub ends: Ends,
     /// Over what eq. 1 is taken (D4).
@@ -519,6 +531,7 @@ impl Default for RanaConfig {
             hidden: 0,
             bias: true,
             init: Init::default(),
+            rel_init: RelInit::default(),
             ends: Ends::default(),
             r_scope: RScope::default(),
             enc_act: Activation::Sigmoid,
@@ -675,6 +688,12 @@ impl RanaConfig {
             self.adam_rows,
             "sparse unless train_entities is copy and prune_space is not scoring: rows are made up for where they \
              are scored, and nowhere else",
+        )?;
+        require(
+            self.rel_init == RelInit::Init || self.residual != Residual::None,
+            "rel_init",
+            self.rel_init,
+            "init without a residual, or every relation would start at zero",
         )?;
         let learns_rows = self.train_entities != TrainEntities::Frozen;
         require(

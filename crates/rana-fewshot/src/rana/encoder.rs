@@ -6,15 +6,16 @@
 
 use pulp::{Arch, Simd, WithSimd};
 use rana_embed::matmul::{Matrix, add_product};
-use rana_embed::prefetch::fetch;
-use rana_graph::{Edge, EntityId, Pair};
+use rana_graph::{EntityId, Pair};
 use rand::RngExt;
+use rayon::prelude::*;
 
-use super::attend::{Attend, AttendGradients, Attended, Backward, Forward, Logits};
+use super::attend::{Attend, AttendGradients, AttendScratch, Attended, Backward, Forward, Logits};
 use super::config::{Activation, Attn, Padding};
 use super::inputs::Inputs;
 use super::real::{Real, add_scaled};
 use super::row_gradients::RowGradients;
+use super::walk::{Neighbours, RowsAhead, Walk};
 use super::weights::{Block, EndBlocks};
 use crate::seed::{Purpose, rng};
 
@@ -69,7 +70,8 @@ impl<T: Real> Projection<T> {
             projected
         };
         let of_end = |blocks: &EndBlocks| {
-            let [attention, aggregate] = blocks.of_relations().map(projected);
+            let [attention, aggregate] = blocks.of_relations();
+            let (attention, aggregate) = rayon::join(|| projected(attention), || projected(aggregate));
             Projected { attention, aggregate }
         };
         Self(inputs.layout.ends.iter().map(of_end).collect())
@@ -85,9 +87,7 @@ pub(super) struct EncoderGradients<T> {
     pub(super) relations: Vec<T>,
     /// Of entity rows, if the encoder's learn.
     pub(super) entities: Option<RowGradients<T>>,
-    scratch: Vec<T>,
-    unused: Vec<T>,
-    slopes: Vec<T>,
+    scratch: AttendScratch<T>,
 }
 
 impl<T: Real> EncoderGradients<T> {
@@ -98,22 +98,20 @@ impl<T: Real> EncoderGradients<T> {
             projected: projection.0.iter().map(Projected::zeros).collect(),
             relations: vec![T::ZERO; relations],
             entities: entities.then(|| RowGradients::new(inputs.dim())),
-            scratch: vec![T::ZERO; inputs.layout.hidden],
-            unused: vec![T::ZERO; inputs.layout.hidden],
-            slopes: vec![T::ZERO; inputs.config.neighbours],
+            scratch: AttendScratch::new(inputs),
         }
     }
 
-    /// Adds the gradients of others, which come after these.
-    pub(super) fn add(&mut self, other: &Self) {
-        add_scaled(&mut self.weights, T::ONE, &other.weights);
-        for (to, from) in self.projected.iter_mut().zip(&other.projected) {
-            add_scaled(&mut to.attention, T::ONE, &from.attention);
-            add_scaled(&mut to.aggregate, T::ONE, &from.aggregate);
+    /// Adds the gradients of others, which come after these, each number in their order.
+    pub(super) fn add(&mut self, others: &[Self]) {
+        add_each(&mut self.weights, others, |other| &other.weights);
+        for (end, to) in self.projected.iter_mut().enumerate() {
+            add_each(&mut to.attention, others, |other| &other.projected[end].attention);
+            add_each(&mut to.aggregate, others, |other| &other.projected[end].aggregate);
         }
-        add_scaled(&mut self.relations, T::ONE, &other.relations);
-        if let (Some(to), Some(from)) = (&mut self.entities, &other.entities) {
-            to.append(from);
+        add_each(&mut self.relations, others, |other| &other.relations);
+        if let Some(to) = &mut self.entities {
+            others.iter().filter_map(|other| other.entities.as_ref()).for_each(|from| to.append(from));
         }
     }
 
@@ -121,20 +119,43 @@ impl<T: Real> EncoderGradients<T> {
     pub(super) fn finish(&mut self, inputs: Inputs<'_, T>) {
         let dim = inputs.dim();
         let relations = inputs.relations.len() / dim;
+        let rows = Matrix::new(inputs.relations, relations, dim);
         for (blocks, projected) in inputs.layout.ends.iter().zip(&self.projected) {
+            let of_weights = |block: Option<&Block>, gradient: &[T]| {
+                let Some(block) = block else { return Vec::new() };
+                let mut weights = vec![T::ZERO; block.rows * dim];
+                add_product(&mut weights, Matrix::new(gradient, relations, block.rows).transposed(), rows);
+                weights
+            };
+            let of = blocks.of_relations();
             let gradients = [&projected.attention, &projected.aggregate];
-            for (block, gradient) in blocks.of_relations().into_iter().zip(gradients) {
+            let (attention, aggregate) =
+                rayon::join(|| of_weights(of[0], gradients[0]), || of_weights(of[1], gradients[1]));
+            for ((block, gradient), of_weights) in of.into_iter().zip(gradients).zip([attention, aggregate]) {
                 let Some(block) = block else { continue };
-                let gradient = Matrix::new(gradient, relations, block.rows);
-                let rows = Matrix::new(inputs.relations, relations, dim);
-                add_product(block.of_mut(&mut self.weights), gradient.transposed(), rows);
+                add_scaled(block.of_mut(&mut self.weights), T::ONE, &of_weights);
                 if !self.relations.is_empty() {
                     let weights = Matrix::new(block.of(inputs.weights), block.rows, dim);
-                    add_product(&mut self.relations, gradient, weights);
+                    add_product(&mut self.relations, Matrix::new(gradient, relations, block.rows), weights);
                 }
             }
         }
     }
+}
+
+/// Adds a vector of each of some gradients; threads share its numbers, not the gradients, so that every sum has
+/// its order.
+fn add_each<T: Real>(
+    to: &mut [T],
+    all: &[EncoderGradients<T>],
+    of: impl Fn(&EncoderGradients<T>) -> &[T] + Sync,
+) {
+    const RUN: usize = 8192;
+    to.par_chunks_mut(RUN).enumerate().for_each(|(run, to)| {
+        for gradients in all {
+            add_scaled(to, T::ONE, &of(gradients)[run * RUN..][..to.len()]);
+        }
+    });
 }
 
 /// Some pairs and all that the encoder made of them, kept for the way back.
@@ -227,20 +248,15 @@ impl<T: Real> Chunk<T> {
         chunk
     }
 
-    fn edges<'a>(&self, inputs: Inputs<'a, T>, at: usize, end: End) -> &'a [Edge] {
-        inputs.neighbours.of(end.of(self.pairs[at]))
+    /// A walk over the neighbours at an end of all pairs.
+    fn walk<'a>(&self, inputs: Inputs<'a, T>, end: End) -> Walk<'a, T> {
+        let attention = inputs.end(end).attention.as_ref();
+        Walk::to(end.of(self.pairs[0]), inputs, attention.is_some_and(|blocks| blocks.entity.is_some()))
     }
 
-    /// Starts to bring into the cache what attention at the next pair needs.
-    fn fetch_next(&self, inputs: Inputs<'_, T>, at: usize, end: End) {
-        if at + 2 < self.pairs.len() {
-            fetch(self.edges(inputs, at + 2, end));
-        }
-        if at + 1 < self.pairs.len() {
-            for edge in self.edges(inputs, at + 1, end) {
-                fetch(inputs.rows.frozen(edge.entity));
-            }
-        }
+    /// The entity at an end of a pair, if there is one.
+    fn entity(&self, at: usize, end: End) -> Option<EntityId> {
+        self.pairs.get(at).map(|&pair| end.of(pair))
     }
 
     /// `Wa r + b1` of all pairs; empty if attention is not learned.
@@ -261,11 +277,11 @@ impl<T: Real> Chunk<T> {
             combined: vec![T::ZERO; rows * dim],
             encoded: Vec::new(),
         };
-        let mut scratch = vec![T::ZERO; inputs.layout.hidden];
-        for at in 0..rows {
-            self.fetch_next(inputs, at, end);
-            let edges = self.edges(inputs, at, end);
-            let entities = project_entities(inputs, blocks, edges);
+        let mut scratch = AttendScratch::new(inputs);
+        let mut walk = self.walk(inputs, end);
+        for (at, &pair) in self.pairs.iter().enumerate() {
+            let (neighbours, ahead) = walk.step(end.of(pair), [1, 2].map(|more| self.entity(at + more, end)));
+            let entities = project_entities(inputs, blocks, neighbours);
             let attended = Attended {
                 alpha: &mut state.alpha[at * self.neighbours..(at + 1) * self.neighbours],
                 padding: &mut state.padding[at],
@@ -273,9 +289,9 @@ impl<T: Real> Chunk<T> {
                 entity_sum: row_mut(&mut state.entity_sum, at, dim),
                 scratch: &mut scratch,
             };
-            let of = self.attend(inputs, projection, at, end, entities.as_deref());
-            Arch::new().dispatch(Forward { of, to: attended });
-            state.mass[at] = mass(inputs, edges.len());
+            let of = self.attend(inputs, projection, (at, end), neighbours, entities.as_deref());
+            Arch::new().dispatch(Forward { of, to: attended, ahead });
+            state.mass[at] = mass(inputs, neighbours.edges.len());
         }
         // A = W3 Σ α [ρ; c] + b3 Σ α, of which the relations' part stands there already.
         let weights = Matrix::new(blocks.aggregate_entity.of(inputs.weights), dim, dim);
@@ -300,8 +316,8 @@ impl<T: Real> Chunk<T> {
         &'a self,
         inputs: Inputs<'a, T>,
         projection: &'a Projection<T>,
-        at: usize,
-        end: End,
+        (at, end): (usize, End),
+        neighbours: &'a Neighbours<'a, T>,
         entities: Option<&'a [T]>,
     ) -> Attend<'a, T> {
         let own = projection.own(end);
@@ -313,12 +329,7 @@ impl<T: Real> Chunk<T> {
             out: blocks.out.of(inputs.weights),
         });
         let sums_relations = !aggregate.is_empty();
-        Attend {
-            inputs,
-            edges: self.edges(inputs, at, end),
-            logits,
-            aggregate: sums_relations.then_some(aggregate),
-        }
+        Attend { inputs, neighbours, logits, aggregate: sums_relations.then_some(aggregate) }
     }
 
     /// Adds to gradients what those at the outputs of this chunk mean.
@@ -416,10 +427,11 @@ impl<T: Real> Chunk<T> {
         );
         let mut entity_sum = vec![T::ZERO; rows * dim];
         add_product(&mut entity_sum, aggregate, Matrix::new(block.of(inputs.weights), dim, dim));
-        for at in 0..rows {
-            self.fetch_next(inputs, at, end);
+        let mut walk = self.walk(inputs, end);
+        for (at, &pair) in self.pairs.iter().enumerate() {
+            let seen = walk.step(end.of(pair), [1, 2].map(|more| self.entity(at + more, end)));
             let sums = (row(&combined, at, dim), row(&entity_sum, at, dim));
-            self.backward_attention(inputs, projection, end, at, sums, attention, to);
+            self.backward_attention(inputs, projection, (at, end), seen, sums, attention, to);
         }
     }
 
@@ -428,17 +440,17 @@ impl<T: Real> Chunk<T> {
         &self,
         inputs: Inputs<'_, T>,
         projection: &Projection<T>,
-        end: End,
-        at: usize,
+        (at, end): (usize, End),
+        (neighbours, ahead): (&Neighbours<'_, T>, RowsAhead<'_, '_, T>),
         (relation_sum, entity_sum): (&[T], &[T]),
         pair: &mut [T],
         to: &mut EncoderGradients<T>,
     ) {
         let (dim, hidden) = (inputs.dim(), inputs.layout.hidden);
         let (blocks, state) = (inputs.end(end), &self.ends[end as usize]);
-        let edges = self.edges(inputs, at, end);
-        let entities = project_entities(inputs, blocks, edges);
-        let of = self.attend(inputs, projection, at, end, entities.as_deref());
+        let edges = neighbours.edges;
+        let entities = project_entities(inputs, blocks, neighbours);
+        let of = self.attend(inputs, projection, (at, end), neighbours, entities.as_deref());
         let attention = blocks.attention.as_ref();
         let mut hidden_gradient = entities.as_ref().map(|projected| vec![T::ZERO; projected.len()]);
         let mut entity_gradient = to.entities.is_some().then(|| vec![T::ZERO; edges.len() * dim]);
@@ -457,19 +469,18 @@ impl<T: Real> Chunk<T> {
                 hidden: hidden_gradient.as_deref_mut(),
                 entities: entity_gradient.as_deref_mut(),
                 scratch: &mut to.scratch,
-                unused: &mut to.unused,
-                slopes: &mut to.slopes,
             },
+            ahead,
         });
         if let (Some(block), Some(gradient)) =
             (attention.and_then(|blocks| blocks.entity.as_ref()), &hidden_gradient)
         {
             let gradient = Matrix::new(gradient, edges.len(), hidden);
-            let neighbours = gather(inputs, edges);
+            let rows = neighbours.rows.concat();
             add_product(
                 block.of_mut(&mut to.weights),
                 gradient.transposed(),
-                Matrix::new(&neighbours, edges.len(), dim),
+                Matrix::new(&rows, edges.len(), dim),
             );
             if let Some(entities) = &mut entity_gradient {
                 add_product(entities, gradient, Matrix::new(block.of(inputs.weights), hidden, dim));
@@ -526,18 +537,17 @@ fn mass<T: Real>(inputs: Inputs<'_, T>, neighbours: usize) -> T {
     }
 }
 
-/// The rows of neighbours, one after the other.
-fn gather<T: Real>(inputs: Inputs<'_, T>, edges: &[Edge]) -> Vec<T> {
-    edges.iter().flat_map(|edge| inputs.rows.frozen(edge.entity)).copied().collect()
-}
-
 /// `Wc c` of neighbours, if attention looks at them.
-fn project_entities<T: Real>(inputs: Inputs<'_, T>, blocks: &EndBlocks, edges: &[Edge]) -> Option<Vec<T>> {
+fn project_entities<T: Real>(
+    inputs: Inputs<'_, T>,
+    blocks: &EndBlocks,
+    neighbours: &Neighbours<'_, T>,
+) -> Option<Vec<T>> {
     let block = blocks.attention.as_ref()?.entity.as_ref()?;
-    let (dim, hidden) = (inputs.dim(), inputs.layout.hidden);
-    let mut projected = vec![T::ZERO; edges.len() * hidden];
+    let (dim, hidden, rows) = (inputs.dim(), inputs.layout.hidden, neighbours.rows.len());
+    let mut projected = vec![T::ZERO; rows * hidden];
     let weights = Matrix::new(block.of(inputs.weights), hidden, dim);
-    add_product(&mut projected, Matrix::new(&gather(inputs, edges), edges.len(), dim), weights.transposed());
+    add_product(&mut projected, Matrix::new(&neighbours.rows.concat(), rows, dim), weights.transposed());
     Some(projected)
 }
 

@@ -12,6 +12,10 @@ pub(crate) trait EntityRows<T>: Sync {
     fn pretrained(&self, entity: EntityId) -> &[T];
     /// The row that `r` and neighbours see: the pre-trained one, unless one table serves all.
     fn frozen(&self, entity: EntityId) -> &[T];
+    /// Those of many neighbours: one call where each row would be one.
+    fn append_frozen<'r>(&'r self, edges: &[Edge], to: &mut Vec<&'r [T]>) {
+        to.extend(edges.iter().map(|edge| self.frozen(edge.entity)));
+    }
     /// The row that is scored. The same as the frozen one unless a copy of it learns.
     fn scoring(&self, entity: EntityId) -> &[T];
 }

@@ -20,8 +20,6 @@ pub(crate) struct HiddenRows<'r, T> {
     pub(crate) out_gradient: &'r mut [T],
     pub(crate) pair_gradient: &'r mut [T],
     pub(crate) other_gradient: &'r mut [T],
-    /// Takes the gradient of the layer before its activation.
-    pub(crate) hidden: &'r mut [T],
 }
 
 /// The innermost loops; `simd` says what the processor can do.
@@ -65,7 +63,6 @@ impl Kernels for f64 {
             rows.out_gradient[at] += slope * value;
             rows.pair_gradient[at] += gradient;
             rows.other_gradient[at] += gradient;
-            rows.hidden[at] = gradient;
         }
     }
 }
@@ -170,16 +167,14 @@ impl Kernels for f32 {
         let (out_gradient, out_gradient_rest) = S::as_mut_simd_f32s(rows.out_gradient);
         let (pair_gradient, pair_gradient_rest) = S::as_mut_simd_f32s(rows.pair_gradient);
         let (other_gradient, other_gradient_rest) = S::as_mut_simd_f32s(rows.other_gradient);
-        let (hidden, hidden_rest) = S::as_mut_simd_f32s(rows.hidden);
         let given = pair.iter().zip(other).zip(out);
-        let gradients = out_gradient.iter_mut().zip(pair_gradient).zip(other_gradient).zip(hidden);
-        for (((&pair, &other), &out), (((to_out, to_pair), to_other), hidden)) in given.zip(gradients) {
+        let gradients = out_gradient.iter_mut().zip(pair_gradient).zip(other_gradient);
+        for (((&pair, &other), &out), ((to_out, to_pair), to_other)) in given.zip(gradients) {
             let value = tanh(simd, simd.add_f32s(pair, other));
             let gradient = before_tanh(simd, simd.mul_f32s(slope, out), value);
             *to_out = simd.mul_add_e_f32s(slope, value, *to_out);
             *to_pair = simd.add_f32s(*to_pair, gradient);
             *to_other = simd.add_f32s(*to_other, gradient);
-            *hidden = gradient;
         }
         let [pair, other, out] = [pair_rest, other_rest, out_rest].map(|rest| simd.partial_load_f32s(rest));
         let value = tanh(simd, simd.add_f32s(pair, other));
@@ -190,7 +185,6 @@ impl Kernels for f32 {
             let sum = simd.add_f32s(simd.partial_load_f32s(rest), gradient);
             simd.partial_store_f32s(rest, sum);
         }
-        simd.partial_store_f32s(hidden_rest, gradient);
     }
 }
 
@@ -237,7 +231,7 @@ mod tests {
             T::weighted_sum(simd, &mut summed, &[self.slope, T::ONE, self.slope], &[a, b, c]);
             let mut scaled = ones();
             T::add_scaled_by(simd, &mut scaled, self.slope, a);
-            let [mut out, mut pair, mut other, mut hidden] = [(); 4].map(|()| ones());
+            let [mut out, mut pair, mut other] = [(); 3].map(|()| ones());
             let rows = HiddenRows {
                 pair: a,
                 other: b,
@@ -245,10 +239,9 @@ mod tests {
                 out_gradient: &mut out,
                 pair_gradient: &mut pair,
                 other_gradient: &mut other,
-                hidden: &mut hidden,
             };
             T::add_logit_gradient(simd, self.slope, rows);
-            for row in [summed, scaled, out, pair, other, hidden] {
+            for row in [summed, scaled, out, pair, other] {
                 found.extend(row);
             }
             found

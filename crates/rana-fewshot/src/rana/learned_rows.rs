@@ -45,6 +45,16 @@ impl LearnedRows {
         Some(Self { entities, values, ..this })
     }
 
+    /// The table it was before any learning.
+    pub(crate) fn base_table(&self) -> &Arc<Table> {
+        &self.base
+    }
+
+    /// The same over another copy of that table.
+    pub(crate) fn over(self, base: Arc<Table>) -> Self {
+        Self { base, ..self }
+    }
+
     /// The row as it was before any learning.
     #[must_use]
     pub fn base(&self, entity: EntityId) -> &[f32] {

@@ -11,6 +11,7 @@ mod gradient_tests;
 mod inputs;
 mod inspection;
 mod kernels;
+mod kinds;
 mod learned_rows;
 mod model;
 #[cfg(test)]
@@ -28,13 +29,14 @@ mod row_gradients;
 mod run;
 mod step;
 mod trainer;
+mod walk;
 mod weights;
 
 pub use batch::{Contrasts, MetaTask};
 pub use config::{
     Activation, AdamRows, AggInput, Attn, AttnInput, BetaScale, BetaSpace, Ends, FewSurvivors, Init,
     InnerReduction, MetaOrder, NegWeight, NeighbourChoice, OuterReduction, Padding, Prune, PruneSpace,
-    RScope, RanaConfig, RanaConfigError, Residual, ScoreSpace, TestNegatives, TrainEntities,
+    RScope, RanaConfig, RanaConfigError, RelInit, Residual, ScoreSpace, TestNegatives, TrainEntities,
 };
 pub use diagnostics::Diagnostics;
 pub use inspection::{Attention, InspectedNegative, InspectedPair, Inspection, ScoreParts};

@@ -12,7 +12,7 @@ use super::config::{RanaConfig, ScoreSpace, TestNegatives, TrainEntities};
 use super::encoder::{CHUNK, Chunk, End, Projection};
 use super::inputs::{EntityRows, Inputs};
 use super::learned_rows::LearnedRows;
-use super::negatives::{Choice, NegativeSampler, Pruned};
+use super::negatives::{Choice, Cutoff, NegativeSampler, Pruned};
 use super::neighbours::Neighbours;
 use super::objective::{Objective, ObjectiveTask, Scratch};
 use super::pairs::{EncodedPairs, add_r};
@@ -127,9 +127,9 @@ impl<'g> RanaModel<'g> {
             known.sort_unstable();
             let cutoff = match config.prune_at_test {
                 true => sampler.cutoff(pair.tail, support.candidates),
-                false => f32::NEG_INFINITY,
+                false => Cutoff::NONE,
             };
-            let choice = Choice { pair, candidates: support.candidates, known: &known, cutoff };
+            let choice = Choice { pair, candidates: support.candidates, known: &known, cutoff: &cutoff };
             let negatives = match config.test_negatives {
                 TestNegatives::Seeded => sampler.draw(&choice, &mut rng, &mut Pruned::default()),
                 TestNegatives::FirstValid => sampler.first(&choice),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use rana_graph::{Duplicates, EntityId, Graph, GraphBuilder, Pair};
 
-use super::config::{AdamRows, BetaScale, RScope, RanaConfig, Residual, ScoreSpace};
+use super::config::{AdamRows, BetaScale, RScope, RanaConfig, RelInit, Residual, ScoreSpace};
 use super::model::RanaModel;
 use super::parameters::{RanaParameters, StartVectors};
 use super::weights::Layout;
@@ -140,4 +140,23 @@ fn the_same_seed_draws_the_same_negatives() {
         |seed| model.inspect(&Support { relation: None, pairs: &SUPPORT, candidates: &candidates, seed });
     assert_eq!(inspect(5), inspect(5));
     assert_ne!(inspect(5).support[0].negatives, inspect(6).support[0].negatives);
+}
+
+#[test]
+fn a_residual_from_zero_starts_at_the_mean_translation() {
+    let graph = graph();
+    let start = StartVectors::random(&graph, 20, 3);
+    let config =
+        RanaConfig { residual: Residual::Translation, rel_init: RelInit::Zero, ..RanaConfig::default() };
+    let candidates: Vec<EntityId> = graph.entities().collect();
+    let support = Support { pairs: &SUPPORT, candidates: &candidates, seed: 5 };
+    let inspection = model(&graph, &config).inspect(&support);
+    for (at, &before) in inspection.before.iter().enumerate() {
+        let row = |entity: EntityId| start.entities.row(entity.0 as usize)[at];
+        let translation = |pair: &Pair| row(pair.tail) - row(pair.head);
+        let mean = SUPPORT.iter().map(translation).sum::<f32>() / 3.0;
+        assert!((mean - before).abs() < 1e-6, "{mean} {before}");
+    }
+    let without = RanaConfig { residual: Residual::None, ..config };
+    assert_eq!(without.check().unwrap_err().field, "rel_init");
 }

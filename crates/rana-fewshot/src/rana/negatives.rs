@@ -19,14 +19,36 @@ const TRIES: usize = 64;
 /// Rows to bring into the cache ahead of use.
 const AHEAD: usize = 8;
 
+/// Candidates whose survival stands in one number.
+const WORD: usize = u64::BITS as usize;
+
+/// How many pairs of a tail and a candidate it may be kept of: 64 MiB.
+const MOST_KEPT_BITS: usize = 64 << 23;
+
 /// What may be drawn for a pair.
 pub(crate) struct Choice<'a> {
     pub(crate) pair: Pair,
     pub(crate) candidates: &'a [EntityId],
     /// Tails that are true too, ascending.
     pub(crate) known: &'a [EntityId],
-    /// How similar to the true tail a negative must be.
-    pub(crate) cutoff: f32,
+    pub(crate) cutoff: &'a Cutoff,
+}
+
+/// How similar to the true tail a negative must be.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Cutoff {
+    least: f32,
+    /// A bit for each candidate that is: no row has to be looked at again. Empty if that was not kept.
+    survivors: Vec<u64>,
+}
+
+impl Cutoff {
+    /// Everything survives.
+    pub(crate) const NONE: Self = Self { least: f32::NEG_INFINITY, survivors: Vec::new() };
+
+    fn is_none(&self) -> bool {
+        self.least == f32::NEG_INFINITY
+    }
 }
 
 impl Choice<'_> {
@@ -71,14 +93,19 @@ impl NegativeSampler<'_> {
     }
 
     /// How similar to `tail` a candidate must be to survive.
-    pub(crate) fn cutoff(&self, tail: EntityId, candidates: &[EntityId]) -> f32 {
+    pub(crate) fn cutoff(&self, tail: EntityId, candidates: &[EntityId]) -> Cutoff {
+        Cutoff { survivors: Vec::new(), ..self.cutoff_and_survivors(tail, candidates) }
+    }
+
+    /// The same, keeping which candidates do if all had to be compared anyway.
+    fn cutoff_and_survivors(&self, tail: EntityId, candidates: &[EntityId]) -> Cutoff {
         match self.config.prune {
-            Prune::Off => f32::NEG_INFINITY,
-            Prune::Threshold(tau) => tau,
+            Prune::Off => Cutoff::NONE,
+            Prune::Threshold(tau) => Cutoff { least: tau, survivors: Vec::new() },
             Prune::Quantile(share) => {
                 let kept = (share * candidates.len() as f32).ceil() as usize;
                 if kept == 0 || kept >= candidates.len() {
-                    return f32::NEG_INFINITY;
+                    return Cutoff::NONE;
                 }
                 let similarity = |(at, &candidate): (usize, &EntityId)| {
                     if let Some(&next) = candidates.get(at + AHEAD) {
@@ -86,8 +113,12 @@ impl NegativeSampler<'_> {
                     }
                     self.similarity(tail, candidate)
                 };
-                let mut similar: Vec<f32> = candidates.iter().enumerate().map(similarity).collect();
-                *similar.select_nth_unstable_by(kept - 1, |a, b| b.total_cmp(a)).1
+                let similar: Vec<f32> = candidates.iter().enumerate().map(similarity).collect();
+                let least = *similar.clone().select_nth_unstable_by(kept - 1, |a, b| b.total_cmp(a)).1;
+                let bits = |word: &[f32]| {
+                    word.iter().rev().fold(0, |bits, &similar| bits << 1 | u64::from(similar >= least))
+                };
+                Cutoff { least, survivors: similar.chunks(WORD).map(bits).collect() }
             }
         }
     }
@@ -105,21 +136,26 @@ impl NegativeSampler<'_> {
         let wanted = self.config.negatives;
         let mut drawn: Vec<EntityId> = Vec::with_capacity(wanted);
         if choice.candidates.len() > wanted {
-            let candidate = |rng: &mut R| choice.candidates[rng.random_range(0..choice.candidates.len())];
-            if choice.cutoff > f32::NEG_INFINITY {
+            let place = |rng: &mut R| rng.random_range(0..choice.candidates.len());
+            let Cutoff { least, survivors } = choice.cutoff;
+            let survives = |at: usize| match survivors.get(at / WORD) {
+                _ if choice.cutoff.is_none() => true,
+                Some(word) => word >> (at % WORD) & 1 == 1,
+                None => self.similarity(choice.pair.tail, choice.candidates[at]) >= *least,
+            };
+            if survivors.is_empty() && !choice.cutoff.is_none() {
                 // What will be drawn, if about half survives.
                 let mut ahead = rng.clone();
-                (0..2 * wanted).for_each(|_| fetch(self.row(candidate(&mut ahead))));
+                (0..2 * wanted).for_each(|_| fetch(self.row(choice.candidates[place(&mut ahead)])));
             }
             for _ in 0..TRIES * wanted {
-                let candidate = candidate(rng);
+                let at = place(rng);
+                let candidate = choice.candidates[at];
                 if !choice.is_valid(candidate) || drawn.contains(&candidate) {
                     continue;
                 }
                 pruned.seen += 1;
-                if choice.cutoff > f32::NEG_INFINITY
-                    && self.similarity(choice.pair.tail, candidate) < choice.cutoff
-                {
+                if !survives(at) {
                     pruned.pruned += 1;
                     continue;
                 }
@@ -143,9 +179,9 @@ impl NegativeSampler<'_> {
             return self.draw_from_entities(choice, rng);
         }
         let similar = |&candidate: &EntityId| self.similarity(choice.pair.tail, candidate);
-        let survivors: Vec<EntityId> = match choice.cutoff {
+        let survivors: Vec<EntityId> = match choice.cutoff.least {
             f32::NEG_INFINITY => valid.clone(),
-            cutoff => valid.iter().copied().filter(|candidate| similar(candidate) >= cutoff).collect(),
+            least => valid.iter().copied().filter(|candidate| similar(candidate) >= least).collect(),
         };
         if survivors.len() >= wanted {
             return index::sample(rng, survivors.len(), wanted).into_iter().map(|at| survivors[at]).collect();
@@ -184,8 +220,7 @@ impl NegativeSampler<'_> {
     /// where there is none, the first entities.
     pub(crate) fn first(&self, choice: &Choice<'_>) -> Vec<EntityId> {
         let survives = |candidate: EntityId| {
-            choice.cutoff == f32::NEG_INFINITY
-                || self.similarity(choice.pair.tail, candidate) >= choice.cutoff
+            choice.cutoff.is_none() || self.similarity(choice.pair.tail, candidate) >= choice.cutoff.least
         };
         let mut found: Vec<EntityId> = Vec::new();
         let mut take = |from: &mut dyn Iterator<Item = EntityId>| {
@@ -212,41 +247,57 @@ impl NegativeSampler<'_> {
 /// Pruning on pre-trained rows never changes, so a tail needs to be compared to its candidates once.
 #[derive(Debug)]
 pub(crate) struct Cutoffs {
-    /// For each task its distinct tails, ascending, and where their cutoffs start.
-    tasks: Vec<(Vec<EntityId>, usize)>,
-    cutoffs: Vec<OnceLock<f32>>,
+    tasks: Vec<TaskTails>,
+    cutoffs: Vec<OnceLock<Cutoff>>,
+}
+
+/// The tails of one task.
+#[derive(Debug)]
+struct TaskTails {
+    /// Distinct ones, ascending.
+    tails: Vec<EntityId>,
+    /// Where their cutoffs start.
+    first: usize,
+    /// Whether there is room to keep which candidates survive.
+    keeps_survivors: bool,
 }
 
 impl Cutoffs {
     pub(crate) fn new<'t>(tasks: impl Iterator<Item = Task<'t>>) -> Self {
-        let mut start = 0;
-        let tasks: Vec<(Vec<EntityId>, usize)> = tasks
-            .map(|task| {
-                let mut tails: Vec<EntityId> = task.facts.iter().map(|pair| pair.tail).collect();
-                tails.sort_unstable();
-                tails.dedup();
-                let first = start;
-                start += tails.len();
-                (tails, first)
-            })
-            .collect();
-        Self { tasks, cutoffs: (0..start).map(|_| OnceLock::new()).collect() }
+        let (mut first, mut kept_bits) = (0, 0);
+        let mut of_task = |task: Task<'_>| {
+            let mut tails: Vec<EntityId> = task.facts.iter().map(|pair| pair.tail).collect();
+            tails.sort_unstable();
+            tails.dedup();
+            let bits = tails.len() * task.candidates.len();
+            let keeps_survivors = kept_bits + bits <= MOST_KEPT_BITS;
+            kept_bits += if keeps_survivors { bits } else { 0 };
+            let start = first;
+            first += tails.len();
+            TaskTails { tails, first: start, keeps_survivors }
+        };
+        let tasks: Vec<TaskTails> = tasks.map(&mut of_task).collect();
+        Self { tasks, cutoffs: (0..first).map(|_| OnceLock::new()).collect() }
     }
 
-    /// The cutoff of a tail of a task.
-    pub(crate) fn of(
+    /// Does something with the cutoff of a tail of a task.
+    pub(crate) fn with<R>(
         &self,
         sampler: &NegativeSampler<'_>,
         task: usize,
         tail: EntityId,
         candidates: &[EntityId],
-    ) -> f32 {
-        let (tails, start) = &self.tasks[task];
+        work: impl FnOnce(&Cutoff) -> R,
+    ) -> R {
+        let TaskTails { tails, first, keeps_survivors } = &self.tasks[task];
         match tails.binary_search(&tail) {
             Ok(at) if sampler.config.prune_space != PruneSpace::Scoring => {
-                *self.cutoffs[start + at].get_or_init(|| sampler.cutoff(tail, candidates))
+                work(self.cutoffs[first + at].get_or_init(|| match keeps_survivors {
+                    true => sampler.cutoff_and_survivors(tail, candidates),
+                    false => sampler.cutoff(tail, candidates),
+                }))
             }
-            _ => sampler.cutoff(tail, candidates),
+            _ => work(&sampler.cutoff(tail, candidates)),
         }
     }
 }
@@ -311,10 +362,15 @@ mod tests {
             let sampler = NegativeSampler { config: &config, rows: &rows, entities: 40 };
             let (known, candidates) = (ids(known), ids(candidates));
             let pair = Pair { head: EntityId(0), tail: EntityId(tail) };
-            let cutoff = sampler.cutoff(pair.tail, &candidates);
-            let choice = Choice { pair, candidates: &candidates, known: &known, cutoff };
+            let kept = sampler.cutoff_and_survivors(pair.tail, &candidates);
+            let choice = |cutoff| Choice { pair, candidates: &candidates, known: &known, cutoff };
             let mut pruned = Pruned::default();
-            let drawn = sampler.draw(&choice, &mut keyed_rng([seed, 0, 0, 0]), &mut pruned);
+            let drawn = sampler.draw(&choice(&kept), &mut keyed_rng([seed, 0, 0, 0]), &mut pruned);
+            let compared = sampler.cutoff(pair.tail, &candidates);
+            let mut pruned_again = Pruned::default();
+            let again = sampler.draw(&choice(&compared), &mut keyed_rng([seed, 0, 0, 0]), &mut pruned_again);
+            prop_assert_eq!((&drawn, pruned), (&again, pruned_again));
+            let cutoff = kept.least;
             prop_assert!(pruned.pruned <= pruned.seen);
             let mut distinct = drawn.clone();
             distinct.sort_unstable();
@@ -359,7 +415,7 @@ mod tests {
                 pair: Pair { head: EntityId(0), tail: EntityId(2) },
                 candidates: &candidates,
                 known: &[EntityId(9)],
-                cutoff: sampler.cutoff(EntityId(2), &candidates),
+                cutoff: &sampler.cutoff(EntityId(2), &candidates),
             };
             sampler.draw(&choice, &mut keyed_rng([1, 0, 0, 0]), &mut Pruned::default())
         };
@@ -372,12 +428,13 @@ mod tests {
         let rows = Line((0..10).map(|n| n as f32).collect());
         let config = RanaConfig { prune: Prune::Quantile(0.3), ..RanaConfig::default() };
         let sampler = NegativeSampler { config: &config, rows: &rows, entities: 10 };
-        assert_eq!(sampler.cutoff(EntityId(2), &ids(0..10)), 14.0);
+        let cutoff = sampler.cutoff(EntityId(2), &ids(0..10));
+        assert_eq!(cutoff.least, 14.0);
         let choice = Choice {
             pair: Pair { head: EntityId(0), tail: EntityId(2) },
             candidates: &ids(0..10),
             known: &[EntityId(7)],
-            cutoff: 14.0,
+            cutoff: &cutoff,
         };
         // Only 8 and 9 survive; the others come in their order.
         assert_eq!(sampler.first(&choice), ids([8, 9, 0, 1, 3]));

@@ -7,7 +7,7 @@ use rana_graph::Graph;
 use rand::RngExt;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::config::RanaConfig;
+use super::config::{RanaConfig, RelInit};
 use super::learned_rows::LearnedRows;
 use super::weights::Layout;
 use crate::seed::{Purpose, rng};
@@ -101,8 +101,12 @@ impl RanaParameters {
     /// What training starts from.
     #[must_use]
     pub fn initial(config: &RanaConfig, layout: &Layout, start: &StartVectors) -> Self {
+        let mut weights = layout.initial(config.init, config.seed);
+        if config.rel_init == RelInit::Zero {
+            layout.relation_blocks().for_each(|block| block.of_mut(&mut weights).fill(0.0));
+        }
         Self {
-            weights: layout.initial(config.init, config.seed),
+            weights,
             relations: start.relations.clone(),
             rows: LearnedRows::new(Arc::clone(&start.entities)),
         }

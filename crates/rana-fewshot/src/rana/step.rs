@@ -17,8 +17,9 @@ use super::pairs::EncodedPairs;
 use super::real::{Real, add_scaled};
 use super::row_gradients::{RowGradients, SummedRows};
 
-/// Into how many parts the way back is divided, each with a sum of its own.
-const PARTS: usize = 16;
+/// Into how many parts the way back is divided, each with a sum of its own. Sums are as large as all weights
+/// and twice all relations, so that every part costs memory to go through.
+const PARTS: usize = 8;
 
 /// What a step finds.
 pub(crate) struct StepResult<T> {
@@ -119,14 +120,14 @@ fn back_through_pairs<T: Real>(
 ) -> (EncoderGradients<T>, Vec<T>) {
     let dim = inputs.dim();
     let learns_entities = inputs.config.train_entities == TrainEntities::Shared;
-    let chunks_per_part = pairs.chunks.len().div_ceil(PARTS).max(1);
-    let parts: Vec<(EncoderGradients<T>, Vec<T>)> = pairs
-        .chunks
-        .par_chunks(chunks_per_part)
-        .enumerate()
-        .map(|(part, chunks)| {
+    // As even as can be: a part more than the others would be what all threads but one wait for.
+    let count = pairs.chunks.len();
+    let (mut parts, r): (Vec<EncoderGradients<T>>, Vec<Vec<T>>) = (0..PARTS.min(count))
+        .into_par_iter()
+        .map(|part| {
+            let share = |part: usize| part * count / PARTS.min(count);
+            let (first, chunks) = (share(part) * CHUNK, &pairs.chunks[share(part)..share(part + 1)]);
             let mut gradients = EncoderGradients::new(inputs, projection, learns_entities);
-            let first = part * chunks_per_part * CHUNK;
             let mut r = Vec::new();
             for (at, chunk) in chunks.iter().enumerate() {
                 let start = (first + at * CHUNK) * dim;
@@ -144,16 +145,12 @@ fn back_through_pairs<T: Real>(
             }
             (gradients, r)
         })
-        .collect();
-    let mut parts = parts.into_iter();
-    let (mut gradients, mut r) = parts
-        .next()
-        .unwrap_or_else(|| (EncoderGradients::new(inputs, projection, learns_entities), Vec::new()));
-    for (other, mut other_r) in parts {
-        gradients.add(&other);
-        r.append(&mut other_r);
-    }
-    (gradients, r)
+        .unzip();
+    let Some((gradients, others)) = parts.split_first_mut() else {
+        return (EncoderGradients::new(inputs, projection, learns_entities), Vec::new());
+    };
+    gradients.add(others);
+    (parts.swap_remove(0), r.concat())
 }
 
 /// From the gradient of `r = t − h` to those of both rows.

@@ -203,6 +203,9 @@ pub trait MetaObserver {
 
 impl MetaObserver for () {}
 
+/// Bytes of an entity table that are worth a copy in huge pages: neighbours and negatives are everywhere in it.
+const RESIDENT_BYTES: usize = 256 << 20;
+
 /// Trains RANA on the tasks of a graph.
 pub struct MetaTrainer<'a> {
     config: RanaConfig,
@@ -242,7 +245,10 @@ impl<'a> MetaTrainer<'a> {
         )?;
         let places =
             episodes.tasks().iter().enumerate().map(|(place, task)| (task.relation, place)).collect();
-        let parameters = RanaParameters::initial(&config, &layout, start);
+        let mut parameters = RanaParameters::initial(&config, &layout, start);
+        if size_of_val(start.entities.values()) <= RESIDENT_BYTES {
+            parameters.rows = parameters.rows.over(Arc::new(start.entities.resident()));
+        }
         let state = TrainingState {
             step: 0,
             weight_moments: Moments::new(parameters.weights.len()),
@@ -294,7 +300,9 @@ impl<'a> MetaTrainer<'a> {
 
     /// The same training as it stands at a state.
     #[must_use]
-    pub fn resume(mut self, state: TrainingState) -> Self {
+    pub fn resume(mut self, mut state: TrainingState) -> Self {
+        let base = Arc::clone(self.state.parameters.rows.base_table());
+        state.parameters.rows = state.parameters.rows.over(base);
         self.episodes = self.episodes.resume(state.step * self.config.batch as u64);
         self.state = state;
         self
@@ -394,13 +402,11 @@ impl<'a> MetaTrainer<'a> {
         let mut contrasts = |pairs: &[Pair]| {
             let mut contrasts = Contrasts::default();
             for &pair in pairs {
-                let choice = Choice {
-                    pair,
-                    candidates,
-                    known: self.tasks.known_tails(pair.head, episode.relation),
-                    cutoff: self.cutoffs.of(sampler, place, pair.tail, candidates),
-                };
-                contrasts.push(pair, sampler.draw(&choice, &mut rng, &mut pruned));
+                let known = self.tasks.known_tails(pair.head, episode.relation);
+                let drawn = self.cutoffs.with(sampler, place, pair.tail, candidates, |cutoff| {
+                    sampler.draw(&Choice { pair, candidates, known, cutoff }, &mut rng, &mut pruned)
+                });
+                contrasts.push(pair, drawn);
             }
             contrasts
         };
@@ -412,15 +418,24 @@ impl<'a> MetaTrainer<'a> {
     /// # Errors
     /// If the loss is no number any more.
     pub fn step(&mut self) -> Result<StepReport, MetaError> {
-        let number = self.state.step;
         let (tasks, pruned) = self.batch();
+        let report = self.step_on(&tasks)?;
+        Ok(StepReport { pruned_candidates: pruned.pruned as f64 / pruned.seen.max(1) as f64, ..report })
+    }
+
+    /// Does one step on a given batch, drawing none.
+    ///
+    /// # Errors
+    /// If the loss is no number any more.
+    pub fn step_on(&mut self, tasks: &[MetaTask]) -> Result<StepReport, MetaError> {
+        let number = self.state.step;
         let looked_at = || tasks.iter().flat_map(|task| entities(&task.support).chain(entities(&task.query)));
         let TrainingState { parameters, row_moments, .. } = &mut self.state;
         row_moments.catch_up(&self.config, number, &mut parameters.rows, looked_at());
         let drawn = Neighbours::of_step(self.graph, &self.config, number, looked_at());
         let roles = RowRoles::new(&self.config, &self.state.parameters.rows);
         let neighbours = drawn.as_ref().unwrap_or(&self.neighbours);
-        let result = step(self.inputs(&roles, neighbours, Some(number)), &tasks);
+        let result = step(self.inputs(&roles, neighbours, Some(number)), tasks);
         if !result.loss.is_finite() {
             return Err(MetaError::Diverged { step: number + 1, loss: result.loss });
         }
@@ -452,7 +467,7 @@ impl<'a> MetaTrainer<'a> {
             step: state.step,
             loss: result.loss,
             diagnostics: result.diagnostics,
-            pruned_candidates: pruned.pruned as f64 / pruned.seen.max(1) as f64,
+            pruned_candidates: 0.0,
         })
     }
 

@@ -134,6 +134,11 @@ impl Layout {
         &self.blocks
     }
 
+    /// W5 and its bias, eq. 6.
+    pub(crate) fn relation_blocks(&self) -> impl Iterator<Item = &Block> {
+        [&self.relation_head, &self.relation_tail].into_iter().chain(&self.relation_bias)
+    }
+
     /// The weights that training starts from.
     #[must_use]
     pub fn initial(&self, init: Init, seed: u64) -> Vec<f32> {

@@ -63,6 +63,9 @@ pub struct EmbeddingMetadata {
     pub origin: String,
     /// How many facts of each dev and test task they were trained on, if any.
     pub support_shots: Option<usize>,
+    /// Which part of the train tasks they were trained without, if any, such as `2/5`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fold: Option<String>,
     /// Tells the facts of tasks they were trained on from others, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_facts: Option<String>,

@@ -12,16 +12,19 @@ pub struct Preset {
     pub name: &'static str,
     /// The model.
     pub model: ModelKind,
+    /// Which facts it is made for, by the name that a [manifest](crate::EmbeddingMetadata::origin) has for them.
+    pub facts: &'static str,
     /// The configuration as TOML, comments included.
     pub toml: &'static str,
 }
 
 /// Lists presets by the files they are in.
 macro_rules! presets {
-    ($($name:literal: $($model:ident = $file:literal),+;)+) => {
+    ($($name:literal on $facts:literal: $($model:ident = $file:literal),+;)+) => {
         &[$($(Preset {
             name: $name,
             model: ModelKind::$model,
+            facts: $facts,
             toml: include_str!(concat!("../presets/", $name, "/", $file, ".toml")),
         }),+),+]
     };
@@ -29,12 +32,13 @@ macro_rules! presets {
 
 /// All presets.
 pub const PRESETS: &[Preset] = presets! {
-    "fb15k-237":
+    "fb15k-237" on "background":
         TransE = "transe", DistMult = "distmult", Complex = "complex", Simple = "simple", RotatE = "rotate";
-    "nell-one":
+    "nell-one" on "background":
         TransE = "transe", DistMult = "distmult", Complex = "complex", Simple = "simple", RotatE = "rotate";
-    "nell-one-few-shot":
+    "nell-one-few-shot" on "supports":
         TransE = "transe", DistMult = "distmult", Complex = "complex", Simple = "simple", RotatE = "rotate";
+    "nell-one-tuned" on "train-tasks": TransE = "transe";
 };
 
 /// No such preset.
@@ -108,6 +112,10 @@ mod tests {
     #[test]
     fn an_unknown_preset_names_the_known_ones() {
         let error = EmbedConfig::preset("fb15k", ModelKind::TransE).unwrap_err().to_string();
-        assert_eq!(error, "there is no preset `fb15k`; there are: fb15k-237, nell-one, nell-one-few-shot");
+        assert_eq!(
+            error,
+            "there is no preset `fb15k`; there are: fb15k-237, nell-one, nell-one-few-shot, \
+             nell-one-tuned"
+        );
     }
 }

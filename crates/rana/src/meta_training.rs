@@ -39,8 +39,15 @@ impl<'s> MetaTraining<'s> {
     /// The vectors that a configuration starts from: those pre-trained, or random ones as wide.
     ///
     /// # Errors
-    /// If RANA cannot start from these vectors.
+    /// If RANA cannot start from these vectors, or they know the tasks that a fold leaves out.
     pub fn start(store: &Store, config: &RanaConfig, set: &EmbeddingSet) -> Result<StartVectors, MetaError> {
+        let metadata = &set.metadata;
+        if let Some(fold) = config.fold
+            && metadata.task_facts.is_some()
+            && metadata.fold.as_deref() != Some(&fold.to_string())
+        {
+            return Err(MetaError::FoldIsKnown { fold, without: metadata.fold.clone() });
+        }
         Ok(match config.data_mode.starts_from_pretrained() {
             true => StartVectors::pretrained(&store.graph, set)?,
             false => StartVectors::random(&store.graph, set.entities.dim(), config.seed),

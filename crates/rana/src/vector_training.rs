@@ -1,12 +1,13 @@
 //! [`VectorTraining`]: from a graph and some facts of its tasks to vectors.
 
+use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
 
 use rana_embed::{
     EmbedConfig, EmbeddingMetadata, EmbeddingSet, Pretraining, TableError, TrainError, Trainer,
     training_metrics,
 };
-use rana_fewshot::PretrainingFacts;
+use rana_fewshot::{Fold, PretrainingFacts};
 use rana_graph::Store;
 
 /// A training of vectors that remembers which facts of tasks it saw.
@@ -23,7 +24,7 @@ use rana_graph::Store;
 ///
 /// let store = Store::open("nell")?;
 /// let config = EmbedConfig { seed: 1, ..EmbedConfig::preset("nell-one-few-shot", ModelKind::DistMult)? };
-/// let set = VectorTraining::new(&store, config, PretrainingFacts::Supports, 5)?.finish()?;
+/// let set = VectorTraining::new(&store, config, PretrainingFacts::Supports, None, 5)?.finish()?;
 /// let model = KgeModel::new(&set, &store.graph, &store.tasks)?;
 /// let card = CardSettings::default().evaluate(("distmult", &model), &[], &store.graph, &store.tasks, &())?;
 /// println!("{:.3}", card.result.official.micro.mrr);
@@ -47,7 +48,7 @@ pub enum VectorTrainingError {
 }
 
 impl<'s> VectorTraining<'s> {
-    /// Gathers what is trained on; `shots` is how many facts of a dev or test task are its support.
+    /// Gathers what is trained on, without the train tasks of a fold; `shots` is how many facts of a dev or test task are its support.
     ///
     /// # Errors
     /// If the configuration cannot be used.
@@ -55,10 +56,14 @@ impl<'s> VectorTraining<'s> {
         store: &'s Store,
         config: EmbedConfig,
         facts: PretrainingFacts,
+        fold: Option<Fold>,
         shots: usize,
     ) -> Result<Self, TrainError> {
-        let pretraining = Pretraining::new(&store.graph, &facts.of(&store.tasks, shots), config)?;
-        Ok(Self { store, pretraining, metadata: facts.metadata(&store.tasks, shots) })
+        let tasks = fold.map_or(Cow::Borrowed(&store.tasks), |fold| Cow::Owned(fold.of(&store.tasks)));
+        let pretraining = Pretraining::new(&store.graph, &facts.of(&tasks, shots), config)?;
+        let metadata =
+            EmbeddingMetadata { fold: fold.map(|fold| fold.to_string()), ..facts.metadata(&tasks, shots) };
+        Ok(Self { store, pretraining, metadata })
     }
 
     /// The training itself, for those who watch it, stop it or go on with it.

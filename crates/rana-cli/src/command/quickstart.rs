@@ -95,7 +95,7 @@ fn pretrain(benchmark: &Store, terminal: &Terminal) -> Result<Trained, CliError>
     let config = EmbedConfig::recommended(ModelKind::TransE, benchmark.graph.facts().len());
     let out = vectors_path(&benchmark.path, config.model);
     let facts = PretrainingFacts::Background;
-    Session { store: benchmark, config, facts, shots: SHOTS, out }.train(None, terminal)
+    Session { store: benchmark, config, facts, fold: None, shots: SHOTS, out }.train(None, terminal)
 }
 
 /// A run on the train tasks, with the settings for graphs of this size. One that is there is replaced.

@@ -20,6 +20,7 @@ use super::run::RunError;
 use super::step::step;
 use super::weights::Layout;
 use crate::episode::{Episode, EpisodeConfig, EpisodeError, EpisodeSampler};
+use crate::fold::Fold;
 use crate::mode::TrainingTasks;
 use crate::seed::{Purpose, rng};
 
@@ -35,6 +36,17 @@ pub enum MetaError {
     /// No episode can be drawn.
     #[error(transparent)]
     Episode(#[from] EpisodeError),
+    /// The vectors know the tasks that training is to leave out.
+    #[error(
+        "fold is {fold}, but the vectors were trained on train tasks{}: they know what is left out. Make others with \
+         `rana embed --fold {fold}`, or on the background alone", without.as_ref().map_or_else(String::new, |without| format!(" without fold {without}"))
+    )]
+    FoldIsKnown {
+        /// What training is to leave out.
+        fold: Fold,
+        /// What the vectors were trained without.
+        without: Option<String>,
+    },
     /// There is nothing to choose the best model by.
     #[error(
         "there is no dev task to choose the best model by. Split the graph again with some (`rana split`)"

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueHint, value_parser};
 use rana::VectorTraining;
 use rana::embed::{Checkpoint, EmbedConfig, EmbeddingSet, ModelKind, Norms, Outcome, preset_names};
-use rana::fewshot::PretrainingFacts;
+use rana::fewshot::{Fold, PretrainingFacts};
 use rana::graph::Store;
 use serde::Serialize;
 
@@ -38,7 +38,7 @@ Examples:
   rana embed fb15k-237 --model rotate --preset fb15k-237
   rana embed kg --print-config > my.toml && rana embed kg --config my.toml
   rana embed kg --resume
-  rana embed nell --model distmult --preset nell-one-few-shot --facts supports
+  rana embed nell --model distmult --preset nell-one-few-shot
   rana embed nell --entities entity2vec.TransE --relations relation2vec.TransE", preset_names().join(", ")))]
 pub(crate) struct EmbedArgs {
     /// The graph store.
@@ -50,9 +50,12 @@ pub(crate) struct EmbedArgs {
     #[command(flatten)]
     settings: SettingsArgs,
     /// Which facts are trained on: background, train-tasks (also those of the train tasks) or
-    /// supports (also the support of the dev and test tasks).
-    #[arg(long, value_name = "WHICH", default_value_t)]
-    facts: PretrainingFacts,
+    /// supports (also the support of the dev and test tasks); those of the preset if not given.
+    #[arg(long, value_name = "WHICH")]
+    facts: Option<PretrainingFacts>,
+    /// Train without the train tasks of a fold, such as 2/5, to meta-train with it left out.
+    #[arg(long, value_name = "N/OF")]
+    fold: Option<Fold>,
     /// How many facts of a dev or test task are its support, for --facts supports.
     #[arg(long, value_name = "K", default_value_t = 5)]
     shots: usize,
@@ -92,13 +95,24 @@ pub(crate) fn run(args: &EmbedArgs, terminal: &Terminal) -> Result<(), CliError>
         terminal.refuse_json("the settings")?;
         return print_config(&config);
     }
-    let session = Session { store: &store, config, facts: args.facts, shots: args.shots, out };
+    let (facts, fold, shots) = (args.facts()?, args.fold, args.shots);
+    let session = Session { store: &store, config, facts, fold, shots, out };
     let trained = in_pool(args.threads, || session.train(checkpoint, terminal))??;
     terminal.account(&trained, |out| {
         trained.print(out)?;
         let Trained { vectors, .. } = &trained;
         writeln!(out, "wrote {BOLD}{vectors}{BOLD:#}; look at it with `{}`", session.command("eval"))
     })
+}
+
+impl EmbedArgs {
+    fn facts(&self) -> Result<PretrainingFacts, CliError> {
+        match (self.facts, self.settings.preset_facts()) {
+            (Some(facts), _) => Ok(facts),
+            (None, Some(facts)) => facts.parse().map_err(CliError::Usage),
+            (None, None) => Ok(PretrainingFacts::default()),
+        }
+    }
 }
 
 /// Where the vectors of a model are kept with a graph.
@@ -148,6 +162,7 @@ pub(crate) struct Session<'s> {
     pub(crate) store: &'s Store,
     pub(crate) config: EmbedConfig,
     pub(crate) facts: PretrainingFacts,
+    pub(crate) fold: Option<Fold>,
     pub(crate) shots: usize,
     pub(crate) out: PathBuf,
 }
@@ -160,7 +175,8 @@ impl Session<'_> {
         terminal: &Terminal,
     ) -> Result<Trained, CliError> {
         EmbeddingSet::check_target(&self.out)?;
-        let training = VectorTraining::new(self.store, self.config.clone(), self.facts, self.shots)?;
+        let training =
+            VectorTraining::new(self.store, self.config.clone(), self.facts, self.fold, self.shots)?;
         let pretraining = training.pretraining();
         let mut trainer = pretraining.trainer(checkpoint)?;
         std::fs::create_dir_all(&self.out)
@@ -207,10 +223,11 @@ impl Session<'_> {
     }
 
     fn facts_options(&self) -> String {
+        let fold = self.fold.map_or_else(String::new, |fold| format!(" --fold {fold}"));
         match self.facts {
-            PretrainingFacts::Background => String::new(),
-            PretrainingFacts::TrainTasks => " --facts train-tasks".to_owned(),
-            PretrainingFacts::Supports => format!(" --facts supports --shots {}", self.shots),
+            PretrainingFacts::Background => fold,
+            PretrainingFacts::TrainTasks => format!(" --facts train-tasks{fold}"),
+            PretrainingFacts::Supports => format!(" --facts supports --shots {}{fold}", self.shots),
         }
     }
 }

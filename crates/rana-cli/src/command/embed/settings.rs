@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
-use rana::embed::{EmbedConfig, Loss, ModelKind, Norm, Updates};
+use rana::embed::{EmbedConfig, Loss, ModelKind, Norm, PRESETS, Updates};
 
 use crate::error::CliError;
 use crate::settings::SettingsFile;
@@ -81,6 +81,12 @@ impl LossKind {
 impl SettingsArgs {
     pub(super) fn model(&self) -> ModelKind {
         self.model.unwrap_or_default()
+    }
+
+    /// Which facts the preset asked for is made for.
+    pub(super) fn preset_facts(&self) -> Option<&'static str> {
+        let name = self.preset.as_ref()?;
+        PRESETS.iter().find(|preset| preset.name == name).map(|preset| preset.facts)
     }
 
     /// The settings for a graph of so many facts.

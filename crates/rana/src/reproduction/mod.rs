@@ -200,14 +200,13 @@ impl Reproduction {
     /// The vectors that RANA starts from with a preset: those of the same name, or the dataset's usual ones.
     fn vectors(&self, preset: &str, seed: u64, store: &Store) -> Result<VectorSettings, ReproductionError> {
         let names = [preset, self.dataset.vectors()];
-        let model = ModelKind::TransE;
-        let found = names.into_iter().find_map(|name| Some((name, EmbedConfig::preset(name, model).ok()?)));
-        let (name, config) = found
+        let found = names.into_iter().find_map(|name| VectorSettings::of_preset(name).ok());
+        let settings = found
             .filter(|_| !self.is_smoke)
-            .unwrap_or_else(|| ("recommended", EmbedConfig::recommended(model, store.graph.facts().len())));
-        let seed = if self.fresh_vectors { seed } else { config.seed };
-        let config = self.short(EmbedConfig { seed, ..config });
-        Ok(VectorSettings { name: name.to_owned(), config, facts: PretrainingFacts::Background, shots: 0 })
+            .unwrap_or_else(|| VectorSettings::recommended(ModelKind::TransE, store));
+        let seed = if self.fresh_vectors { seed } else { settings.config.seed };
+        let config = self.short(EmbedConfig { seed, ..settings.config });
+        Ok(VectorSettings { config, ..settings })
     }
 
     /// The vectors of an ordinary model, trained on the supports too: one training per seed.
@@ -228,6 +227,7 @@ impl Reproduction {
                 config: self.short(EmbedConfig { seed, ..config.clone() }),
                 facts: PretrainingFacts::Supports,
                 shots: SHOTS,
+                fold: None,
             })
         };
         Ok(self.seeds.iter().map(|&seed| (seed, plan(seed))).collect())
@@ -253,13 +253,13 @@ impl Reproduction {
         for preset in
             self.presets.iter().take(if self.experiment == Experiment::Table2 { usize::MAX } else { 1 })
         {
-            let VectorSettings { name, config, .. } = self.vectors(preset, 0, store)?;
+            let VectorSettings { name, config, facts, .. } = self.vectors(preset, 0, store)?;
             let seeds = match self.fresh_vectors {
                 true => "seeded as the training".to_owned(),
                 false => format!("seed {} for all trainings", config.seed),
             };
             notes.push(format!(
-                "Preset `{preset}`: vectors by {} ({name}), dim {}, {} epochs, {seeds}.",
+                "Preset `{preset}`: vectors by {} ({name}) on {facts}, dim {}, {} epochs, {seeds}.",
                 config.model, config.dim, config.epochs
             ));
         }

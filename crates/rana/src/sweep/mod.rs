@@ -58,7 +58,7 @@ impl<'s> Sweep<'s> {
                 let label = format!("{} (seed {}{part})", configuration.label(), config.seed);
                 let trial = Trial {
                     name: plan.preset.clone(),
-                    vectors: vectors.clone(),
+                    vectors: config.fold.map_or_else(|| vectors.clone(), |fold| vectors.without(fold)),
                     config,
                     measures: Measures::DEV,
                     keep_model: plan.keep_models,

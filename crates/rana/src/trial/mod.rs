@@ -66,6 +66,7 @@ const RUN: &str = "run";
 ///         config: EmbedConfig { epochs: 3, ..EmbedConfig::recommended(ModelKind::TransE, 2_500) },
 ///         facts: PretrainingFacts::Background,
 ///         shots: 5,
+///         fold: None,
 ///     }),
 ///     config: RanaConfig { steps: 5, eval_every: 5, batch: 4, ..RanaConfig::preset("umls")? },
 ///     measures: Measures::DEV,

@@ -20,6 +20,7 @@ pub(crate) fn small_vectors() -> VectorSettings {
         config: EmbedConfig { dim: 16, epochs: 4, ..EmbedConfig::recommended(ModelKind::TransE, 2_500) },
         facts: PretrainingFacts::Background,
         shots: 5,
+        fold: None,
     }
 }
 
@@ -160,4 +161,29 @@ fn a_model_that_was_not_kept_is_trained_again_if_it_is_needed() {
     let tested = small(1).run(&store, &workspace, &Unwatched::default()).unwrap();
     assert!(has_model());
     assert_eq!(tested.measurement().unwrap().dev, first.measurement().unwrap().dev);
+}
+
+#[test]
+fn vectors_of_a_preset_know_its_facts_and_no_more_than_a_fold_leaves() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = Workspace::new(dir.path().join("out"));
+    let store = umls(&workspace);
+    for preset in rana_embed::PRESETS.iter().filter(|preset| preset.model == ModelKind::TransE) {
+        let plan = VectorPlan::of_name(preset.name, 3, &store).unwrap();
+        let VectorPlan::Train(settings) = &plan else { panic!("{}", preset.name) };
+        assert_eq!((settings.facts.to_string(), settings.config.seed), (preset.facts.to_owned(), 3));
+        // What knows task facts is made anew for each fold; what does not serves all.
+        let without = plan.without("1/2".parse().unwrap());
+        assert_eq!(without == plan, settings.facts == PretrainingFacts::Background);
+    }
+    let facts = PretrainingFacts::TrainTasks;
+    let tasks = VectorPlan::Train(VectorSettings { facts, ..small_vectors() });
+    let fold = "1/2".parse().unwrap();
+    let config = RanaConfig { fold: Some(fold), ..small(1).config };
+    let measures = Measures::DEV;
+    let known = Trial { vectors: tasks.clone(), config: config.clone(), measures, ..small(1) };
+    assert!(known.run(&store, &workspace, &Unwatched::default()).is_err());
+    let unknown = Trial { vectors: tasks.without(fold), config, measures, ..small(1) };
+    let result = unknown.run(&store, &workspace, &Unwatched::default()).unwrap();
+    assert!(result.measurement().is_some() && unknown.vectors.is_ready(&store, &workspace));
 }

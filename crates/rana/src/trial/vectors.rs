@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use rana_embed::{Checkpoint, EmbedConfig, EmbeddingSet, ModelKind, Outcome};
-use rana_fewshot::PretrainingFacts;
+use rana_embed::{Checkpoint, EmbedConfig, EmbeddingSet, ModelKind, Outcome, Preset, PresetError};
 use rana_fewshot::rana::StartVectors;
+use rana_fewshot::{Fold, PretrainingFacts};
 use rana_graph::{Store, Unit};
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,8 @@ use crate::VectorTraining;
 
 /// Stands for the settings that serve the size of a graph.
 const RECOMMENDED: &str = "recommended";
+/// The usual number of facts in a support.
+const SUPPORT: usize = 5;
 
 /// The vectors a trial starts from.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +46,8 @@ pub struct VectorSettings {
     pub facts: PretrainingFacts,
     /// How many facts of each dev and test task are among these, if supports are.
     pub shots: usize,
+    /// The part of the train tasks whose facts are not among these.
+    pub fold: Option<Fold>,
 }
 
 /// What makes vectors those they are.
@@ -58,6 +62,9 @@ pub enum VectorIdentity {
         facts: PretrainingFacts,
         /// How many facts of each dev and test task were among these.
         support_shots: Option<usize>,
+        /// The part of the train tasks whose facts were not.
+        #[serde(default)]
+        fold: Option<Fold>,
     },
     /// What they are, if nothing is known of their making.
     Given {
@@ -98,16 +105,26 @@ impl VectorPlan {
     /// If there is neither such a preset nor such a directory, or its vectors do not fit.
     pub fn of_name(name: &str, seed: u64, store: &Store) -> Result<Self, TrialError> {
         let model = ModelKind::TransE;
-        let config = match EmbedConfig::preset(name, model) {
-            _ if name == RECOMMENDED => EmbedConfig::recommended(model, store.graph.facts().len()),
-            Ok(config) => config,
+        let settings = match VectorSettings::of_preset(name) {
+            _ if name == RECOMMENDED => VectorSettings::recommended(model, store),
+            Ok(settings) => settings,
             Err(_) if Path::new(name).is_dir() => return Self::given(name, store),
             Err(error) => return Err(TrialError::NoVectors { name: name.to_owned(), source: error }),
         };
-        let config = EmbedConfig { seed, ..config };
-        let settings =
-            VectorSettings { name: name.to_owned(), config, facts: PretrainingFacts::Background, shots: 0 };
+        let config = EmbedConfig { seed, ..settings.config };
+        let settings = VectorSettings { config, ..settings };
         Ok(Self::Train(settings))
+    }
+
+    /// The vectors for a training that leaves out a part of the train tasks: they may not know these either.
+    #[must_use]
+    pub fn without(&self, fold: Fold) -> Self {
+        match self {
+            Self::Train(settings) if settings.facts != PretrainingFacts::Background => {
+                Self::Train(VectorSettings { fold: Some(fold), ..settings.clone() })
+            }
+            plan => plan.clone(),
+        }
     }
 
     /// What makes them those they are.
@@ -118,6 +135,7 @@ impl VectorPlan {
                 config: Box::new(settings.config.clone()),
                 facts: settings.facts,
                 support_shots: settings.support_shots(),
+                fold: settings.fold,
             },
             Self::Given { checksum, .. } => VectorIdentity::Given { checksum: *checksum },
         }
@@ -165,31 +183,52 @@ impl VectorPlan {
 }
 
 impl VectorSettings {
+    /// TransE as a preset has it, on the facts that it is made for.
+    ///
+    /// # Errors
+    /// If there is no such preset.
+    pub fn of_preset(name: &str) -> Result<Self, PresetError> {
+        let model = ModelKind::TransE;
+        let facts = Preset::find(name, model)?.facts.parse().expect("presets name facts that there are");
+        let config = EmbedConfig::preset(name, model)?;
+        Ok(Self { name: name.to_owned(), config, facts, shots: SUPPORT, fold: None })
+    }
+
+    /// A model with the settings that serve the size of a graph, on its background.
+    #[must_use]
+    pub fn recommended(model: ModelKind, store: &Store) -> Self {
+        let config = EmbedConfig::recommended(model, store.graph.facts().len());
+        let facts = PretrainingFacts::Background;
+        Self { name: RECOMMENDED.to_owned(), config, facts, shots: SUPPORT, fold: None }
+    }
+
     fn support_shots(&self) -> Option<usize> {
         (self.facts == PretrainingFacts::Supports).then_some(self.shots)
     }
 
     fn directory(&self, store: &Store) -> String {
         let unseeded = EmbedConfig { seed: 0, ..self.config.clone() };
-        let hash = hash(&(&store.manifest.data, unseeded, self.facts, self.support_shots()));
+        let hash = hash(&(&store.manifest.data, unseeded, self.facts, self.support_shots(), self.fold));
         format!("{}-{hash:08x}-{}", self.name, self.config.seed)
     }
 
     /// Whether just these vectors are at a place.
     fn is_at(&self, path: &Path, store: &Store) -> bool {
-        let expected = self.facts.metadata(&store.tasks, self.shots);
+        let left = self.fold.map(|fold| fold.of(&store.tasks));
+        let expected = self.facts.metadata(left.as_ref().unwrap_or(&store.tasks), self.shots);
         EmbeddingSet::read_metadata(path).is_ok_and(|metadata| {
             metadata.training.as_ref() == Some(&self.config)
                 && metadata.origin == expected.origin
                 && metadata.support_shots == expected.support_shots
                 && metadata.task_facts == expected.task_facts
+                && metadata.fold == self.fold.map(|fold| fold.to_string())
                 && metadata.graph == store.graph.fingerprint()
         })
     }
 
     fn train(&self, store: &Store, path: &Path, watch: &dyn Watch) -> Result<(), TrialError> {
         EmbeddingSet::check_target(path)?;
-        let training = VectorTraining::new(store, self.config.clone(), self.facts, self.shots)?;
+        let training = VectorTraining::new(store, self.config.clone(), self.facts, self.fold, self.shots)?;
         let pretraining = training.pretraining();
         fs::create_dir_all(path).map_err(TrialError::io(path, "create the directory"))?;
         let checkpoint = path.join(EmbeddingSet::CHECKPOINT);

@@ -15,6 +15,7 @@ pub struct RanaPreset {
 pub const RANA_PRESETS: &[RanaPreset] = &[
     RanaPreset { name: "paper", toml: include_str!("../../presets/rana/paper.toml") },
     RanaPreset { name: "nell-one", toml: include_str!("../../presets/rana/nell-one.toml") },
+    RanaPreset { name: "nell-one-tuned", toml: include_str!("../../presets/rana/nell-one-tuned.toml") },
     RanaPreset { name: "umls", toml: include_str!("../../presets/rana/umls.toml") },
 ];
 
@@ -54,6 +55,6 @@ mod tests {
         }
         assert_eq!(RanaConfig::preset("paper").unwrap(), RanaConfig::default());
         let error = RanaConfig::preset("best").unwrap_err().to_string();
-        assert_eq!(error, "there is no preset `best`; there are: paper, nell-one, umls");
+        assert_eq!(error, "there is no preset `best`; there are: paper, nell-one, nell-one-tuned, umls");
     }
 }

@@ -325,7 +325,11 @@ fn settings_come_from_presets_files_and_assignments() {
     assert_eq!(mixed["residual"].as_str(), Some("translation"));
     assert_eq!(mixed["seed"].as_integer(), Some(4));
     let (code, message) = fail(dir.path(), &["train", "nowhere", "--out", "x", "--preset", "best"]);
-    assert_eq!((code, message.contains("there are: paper, nell-one, nell-one-tuned, umls")), (2, true), "{message}");
+    assert_eq!(
+        (code, message.contains("there are: paper, nell-one, nell-one-tuned, umls")),
+        (2, true),
+        "{message}"
+    );
 }
 
 /// Places on a grid. The background knows little of them: some steps to the east and to the north, few up.

@@ -420,6 +420,27 @@ fn nothing_of_others_is_touched() {
 }
 
 #[test]
+fn a_training_killed_between_its_first_model_and_its_first_checkpoint_begins_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let benchmark = benchmark();
+    let train = ["train", path(&benchmark), "--quiet", "--out", "run"];
+    run(dir.path(), &[&train[..], &SMALL, &["--set", "steps=60"]].concat());
+    let metrics = std::fs::read(dir.path().join("run/metrics.jsonl")).unwrap();
+    let manifest_path = dir.path().join("run/run.json");
+    let mut manifest: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&manifest_path).unwrap()).unwrap();
+    let best = manifest["best"].clone();
+    for field in ["outcome", "steps", "seconds"] {
+        manifest[field] = serde_json::Value::Null;
+    }
+    std::fs::write(&manifest_path, manifest.to_string()).unwrap();
+    run(dir.path(), &[&train[..], &["--resume"]].concat());
+    assert_eq!(std::fs::read(dir.path().join("run/metrics.jsonl")).unwrap(), metrics);
+    let again: serde_json::Value = serde_json::from_slice(&std::fs::read(&manifest_path).unwrap()).unwrap();
+    assert_eq!((&again["best"], again["outcome"].as_str()), (&best, Some("finished")));
+}
+
+#[test]
 fn only_one_may_train_into_a_run() {
     let dir = tempfile::tempdir().unwrap();
     let benchmark = benchmark();

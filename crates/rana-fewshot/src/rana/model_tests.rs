@@ -149,7 +149,7 @@ fn a_residual_from_zero_starts_at_the_mean_translation() {
     let config =
         RanaConfig { residual: Residual::Translation, rel_init: RelInit::Zero, ..RanaConfig::default() };
     let candidates: Vec<EntityId> = graph.entities().collect();
-    let support = Support { pairs: &SUPPORT, candidates: &candidates, seed: 5 };
+    let support = Support { relation: None, pairs: &SUPPORT, candidates: &candidates, seed: 5 };
     let inspection = model(&graph, &config).inspect(&support);
     for (at, &before) in inspection.before.iter().enumerate() {
         let row = |entity: EntityId| start.entities.row(entity.0 as usize)[at];

@@ -478,15 +478,17 @@ impl Run {
     /// if it was killed before its first checkpoint: it then begins again, to the same result.
     ///
     /// # Errors
-    /// If the checkpoint is missing, was cut short or altered, or somebody else trains.
+    /// If the checkpoint of a stopped training is missing, was cut short or altered, or somebody else trains.
     pub fn resume(&mut self, start: &StartVectors) -> Result<Option<(TrainingState, f64)>, RunError> {
         self.lock = Some(lock(&self.path)?);
         let path = self.path.join(CHECKPOINT);
         if !path.exists() {
-            // The manifest only speaks of a model once there was a checkpoint.
-            if self.manifest.best.is_some() || self.manifest.outcome.is_some() {
+            if self.manifest.outcome.is_some() {
                 return Err(RunError::NoCheckpoint { path });
             }
+            // The first model is written before the first checkpoint, and it may have been killed in between.
+            self.manifest.best = None;
+            self.write_manifest()?;
             self.write(METRICS, b"")?;
             return Ok(None);
         }

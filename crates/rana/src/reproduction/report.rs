@@ -187,11 +187,16 @@ impl ReproductionReport {
     #[must_use]
     pub fn caption(&self) -> String {
         let seeds = self.seeds.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let resampled = match self.draws {
+            0 => String::new(),
+            draws => format!(
+                " Resampled: mean over {draws} random supports and all seeds ± standard deviation of one support."
+            ),
+        };
         format!(
             "{}, test tasks, official support (the first K facts), filtered, typed candidates, ties in the middle. Trained \
-             rows: mean ± standard deviation over the seeds {seeds}. Resampled: mean over {} random supports and all seeds ± \
-             standard deviation of one support.",
-            self.dataset, self.draws
+             rows: mean ± standard deviation over the seeds {seeds}.{resampled}",
+            self.dataset
         )
     }
 
@@ -210,7 +215,10 @@ impl ReproductionReport {
         if has_common {
             titles.push("MRR, common queries".to_owned());
         }
-        titles.extend(["dev MRR", "MRR resampled"].map(str::to_owned));
+        titles.push("dev MRR".to_owned());
+        if self.draws > 0 {
+            titles.push("MRR resampled".to_owned());
+        }
         let rows = self.rows.iter().map(|row| {
             let mut cells = vec![row.full_label()];
             for Measure { title, ours, paper, .. } in MEASURES {
@@ -233,7 +241,9 @@ impl ReproductionReport {
                 cells.push(own(&|of| Some(said(of.common_mrr?, of.runs))));
             }
             cells.push(own(&|of| Some(said(of.dev_mrr, of.runs))));
-            cells.push(own(&|of| Some(said(of.resampled_mrr?, 2))));
+            if self.draws > 0 {
+                cells.push(own(&|of| Some(said(of.resampled_mrr?, 2))));
+            }
             cells
         });
         ResultsTable { titles, rows: rows.collect() }

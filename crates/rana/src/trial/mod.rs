@@ -120,7 +120,7 @@ impl Trial {
         // A result that cannot be read is of another version, and made again from the run.
         let text = fs::read(self.path(store, workspace).join(RESULT)).ok()?;
         let result: TrialResult = serde_json::from_slice(&text).ok()?;
-        let is_measured = result.measures == self.measures || !self.measures.test;
+        let is_measured = result.measures.cover(self.measures);
         (result.identity == self.identity(store) && is_measured).then_some(result)
     }
 

@@ -19,6 +19,13 @@ pub struct Measures {
 impl Measures {
     /// Dev only, as for all choices.
     pub const DEV: Self = Self { test: false, draws: 0, common_shots: 0 };
+
+    /// Whether these leave nothing to do for others: more is as good as what is asked for.
+    #[must_use]
+    pub fn cover(self, others: Self) -> bool {
+        let draws_cover = others.draws == 0 || others.draws == self.draws;
+        !others.test || self.test && draws_cover && others.common_shots == self.common_shots
+    }
 }
 
 /// What a trial measured.
@@ -196,5 +203,26 @@ impl From<&EvaluationCard> for TaskScores {
             official: of.official,
         });
         Self { per_relation: per_relation.collect(), ..Self::from(&card.result) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Measures;
+
+    #[test]
+    fn what_was_measured_with_more_need_not_be_measured_with_less() {
+        let official = Measures { test: true, draws: 0, common_shots: 8 };
+        let resampled = Measures { draws: 20, ..official };
+        for (measures, others, covered) in [
+            (resampled, official, true),
+            (official, resampled, false),
+            (resampled, Measures { draws: 10, ..official }, false),
+            (resampled, Measures { common_shots: 5, ..official }, false),
+            (official, Measures::DEV, true),
+            (Measures::DEV, official, false),
+        ] {
+            assert_eq!(measures.cover(others), covered, "{measures:?} {others:?}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! [`Fold`]: cross-validation over the train tasks of a benchmark.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
@@ -49,6 +50,12 @@ impl Fold {
         }
         builder.finish()
     }
+}
+
+/// The tasks to train on: as they are, or [those of a fold](Fold::of).
+#[must_use]
+pub fn tasks_without(fold: Option<Fold>, tasks: &TaskSet) -> Cow<'_, TaskSet> {
+    fold.map_or(Cow::Borrowed(tasks), |fold| Cow::Owned(fold.of(tasks)))
 }
 
 impl fmt::Display for Fold {

@@ -21,7 +21,7 @@ mod translation;
 
 pub use candidates::{CandidateBuilder, CandidateConfig, CandidateRule};
 pub use episode::{Episode, EpisodeConfig, EpisodeError, EpisodeSampler, Sampling};
-pub use fold::Fold;
+pub use fold::{Fold, tasks_without};
 pub use mode::{DataMode, TrainingTasks};
 pub use model::{AdaptedRelation, FewShotModel, Support, SupportError};
 pub use pretraining_facts::PretrainingFacts;

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::candidates::{CandidateBuilder, CandidateConfig};
-use crate::fold::Fold;
+use crate::fold::{Fold, tasks_without};
 
 /// How the background graph takes part in meta-training.
 ///
@@ -75,7 +75,7 @@ impl<'t> TrainingTasks<'t> {
         mode: DataMode,
         candidates: CandidateConfig,
     ) -> Self {
-        let tasks = fold.map_or(Cow::Borrowed(tasks), |fold| Cow::Owned(fold.of(tasks)));
+        let tasks = tasks_without(fold, tasks);
         let background = if mode.uses_background_tasks() {
             background_tasks(graph, candidates)
         } else {

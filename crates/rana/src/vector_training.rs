@@ -1,13 +1,12 @@
 //! [`VectorTraining`]: from a graph and some facts of its tasks to vectors.
 
-use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
 
 use rana_embed::{
     EmbedConfig, EmbeddingMetadata, EmbeddingSet, Pretraining, TableError, TrainError, Trainer,
     training_metrics,
 };
-use rana_fewshot::{Fold, PretrainingFacts};
+use rana_fewshot::{Fold, PretrainingFacts, tasks_without};
 use rana_graph::Store;
 
 /// A training of vectors that remembers which facts of tasks it saw.
@@ -59,7 +58,7 @@ impl<'s> VectorTraining<'s> {
         fold: Option<Fold>,
         shots: usize,
     ) -> Result<Self, TrainError> {
-        let tasks = fold.map_or(Cow::Borrowed(&store.tasks), |fold| Cow::Owned(fold.of(&store.tasks)));
+        let tasks = tasks_without(fold, &store.tasks);
         let pretraining = Pretraining::new(&store.graph, &facts.of(&tasks, shots), config)?;
         let metadata =
             EmbeddingMetadata { fold: fold.map(|fold| fold.to_string()), ..facts.metadata(&tasks, shots) };

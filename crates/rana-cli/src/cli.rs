@@ -63,6 +63,7 @@ pub(crate) enum Command {
     Split(command::split::SplitArgs),
     Embed(command::embed::EmbedArgs),
     Train(command::train::TrainArgs),
+    Fuse(command::fuse::FuseArgs),
     Sweep(command::sweep::SweepArgs),
     Eval(command::eval::EvalArgs),
     Reproduce(command::reproduce::ReproduceArgs),

@@ -7,6 +7,7 @@ use rana::embed::{CheckpointError, TableError, TrainError};
 use rana::eval::FewShotError;
 use rana::fewshot::rana::{MetaError, RunError};
 use rana::fewshot::{EpisodeError, SplitError, SupportError};
+use rana::fused::FusedError;
 use rana::graph::format::{ExportError, FormatError};
 use rana::graph::synth::SynthError;
 use rana::graph::{HeldOut, Split, StoreError};
@@ -34,6 +35,8 @@ pub(crate) enum CliError {
     FewShot(#[from] FewShotError),
     #[error(transparent)]
     Support(#[from] SupportError),
+    #[error(transparent)]
+    Fused(#[from] FusedError),
     #[error(
         "{store}: there is no {split} task. Make tasks with `rana split {store}`, or choose another --split"
     )]

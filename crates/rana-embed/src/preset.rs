@@ -38,7 +38,7 @@ pub const PRESETS: &[Preset] = presets! {
         TransE = "transe", DistMult = "distmult", Complex = "complex", Simple = "simple", RotatE = "rotate";
     "nell-one-few-shot" on "supports":
         TransE = "transe", DistMult = "distmult", Complex = "complex", Simple = "simple", RotatE = "rotate";
-    "nell-one-tuned" on "train-tasks": TransE = "transe";
+    "nell-one-tuned" on "train-tasks": TransE = "transe", DistMult = "distmult";
 };
 
 /// No such preset.

@@ -62,6 +62,8 @@ pub struct CardResult {
     pub official: Official,
     /// On resampled supports, if any were drawn.
     pub resampled: Option<Resampled>,
+    /// The MRR of each draw over all queries. Draws are the same for all rows of a protocol, so they can be paired.
+    pub draw_mrrs: Vec<f64>,
     /// Why there is nothing on resampled supports though some were drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_resampled: Option<String>,

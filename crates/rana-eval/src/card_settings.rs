@@ -205,6 +205,7 @@ impl CardSettings {
         CardResult {
             official: self.official(&whole.official),
             resampled: self.resampled(&whole.draws),
+            draw_mrrs: whole.draws.iter().map(|draw| self.metrics(&draw.concat()).mrr).collect(),
             not_resampled: ranks.not_resampled.map(|reason| reason.to_string()),
             common: self.common(ranks),
             hits_curve: self.hits_curve(&whole.official, largest),

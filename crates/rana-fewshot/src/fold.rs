@@ -5,7 +5,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
-use rana_graph::{Split, TaskSet, TaskSetBuilder};
+use rana_graph::{Split, Task, TaskSet, TaskSetBuilder};
 use serde::{Deserialize, Serialize};
 
 /// One part of the train tasks, left out of training to choose settings by; written `2/5`.
@@ -33,6 +33,11 @@ impl Fold {
     pub fn new(number: usize, of: usize) -> Option<Self> {
         let fold = Self { number: NonZeroUsize::new(number)?, of: NonZeroUsize::new(of)? };
         (of >= 2 && number <= of).then_some(fold)
+    }
+
+    /// The train tasks of this part.
+    pub fn left_out(self, tasks: &TaskSet) -> impl Iterator<Item = Task<'_>> {
+        tasks.of(Split::Train).skip(self.number.get() - 1).step_by(self.of.get())
     }
 
     /// Tasks to train and to choose by: of the train tasks, every `of`-th is a dev task now; the

@@ -10,6 +10,7 @@
 mod candidates;
 mod episode;
 mod fold;
+pub mod fused;
 mod mode;
 mod model;
 mod pretraining_facts;

@@ -27,6 +27,8 @@ pub(crate) enum Purpose {
     Dropout = 10,
     /// Table rows that do not start from pre-training.
     Rows = 11,
+    /// Which candidates evidence is weighed with, by relation and query.
+    Lessons = 12,
 }
 
 /// The generator for one purpose at one place.

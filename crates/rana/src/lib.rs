@@ -10,6 +10,7 @@
 //! # Ok::<(), rana::graph::format::FormatError>(())
 //! ```
 
+pub mod fused;
 mod meta_training;
 pub mod reproduction;
 mod settings;

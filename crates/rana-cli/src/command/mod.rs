@@ -4,6 +4,7 @@ pub(crate) mod embed;
 pub(crate) mod episodes;
 pub(crate) mod eval;
 pub(crate) mod export;
+pub(crate) mod fuse;
 pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod inspect;
@@ -27,6 +28,7 @@ pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<(), CliError>
         Command::Split(args) => split::run(&args, terminal),
         Command::Embed(args) => embed::run(&args, terminal),
         Command::Train(args) => train::run(&args, terminal),
+        Command::Fuse(args) => fuse::run(&args, terminal),
         Command::Sweep(args) => sweep::run(&args, terminal),
         Command::Eval(args) => eval::run(&args, terminal),
         Command::Reproduce(args) => reproduce::run(&args, terminal),

@@ -125,7 +125,7 @@ fn folders() -> Vec<PathBuf> {
 }
 
 /// What was typed, to be typed again.
-fn resume() -> String {
+pub(super) fn resume() -> String {
     let words = std::env::args().skip(1).map(|word| match word.contains(char::is_whitespace) {
         true => format!("'{word}'"),
         false => word,

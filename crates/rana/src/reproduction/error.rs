@@ -7,6 +7,7 @@ use rana_fewshot::rana::NoRanaPreset;
 use rana_graph::StoreError;
 use rana_graph::format::FormatError;
 
+use crate::fused::FusedError;
 use crate::trial::TrialError;
 
 /// Why a table or figure cannot be made.
@@ -58,6 +59,9 @@ pub enum ReproductionError {
     /// The graph cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A row with evidence cannot be measured.
+    #[error(transparent)]
+    Fused(#[from] FusedError),
     /// A trial cannot be done, or somebody asks to stop.
     #[error(transparent)]
     Trial(#[from] TrialError),

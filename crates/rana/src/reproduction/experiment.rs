@@ -1,6 +1,7 @@
 //! [`Experiment`]: the rows of each table and figure, as data.
 
 use rana_embed::ModelKind;
+use rana_fewshot::fused::EvidenceKind;
 use rana_graph::named;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +19,8 @@ pub enum Experiment {
     Fig2a,
     /// Negatives from 1 to 10.
     Fig2b,
+    /// No figure of the paper: RANA with the evidence in the graph, beside what each part of it does.
+    Frontier,
 }
 
 named!(Experiment, "table or figure", {
@@ -25,6 +28,7 @@ named!(Experiment, "table or figure", {
     Table3 => "table3",
     Fig2a => "fig2a",
     Fig2b => "fig2b",
+    Frontier => "frontier",
 });
 
 /// A row: what is measured, under which settings, and what was published.
@@ -48,6 +52,8 @@ pub(super) struct Row {
 pub(super) enum Subject {
     /// RANA by a preset, and what is changed in it.
     Rana { preset: String, changes: Vec<String> },
+    /// RANA by a preset, with evidence.
+    Fused { preset: String, evidence: Vec<EvidenceKind>, train_task_edges: bool },
     /// Vectors of an ordinary model, trained on the supports too, by their own score.
     Kge(ModelKind),
     /// A row of the card that learns nothing, by its name there.
@@ -56,8 +62,10 @@ pub(super) enum Subject {
     NotBuilt,
 }
 
-/// The support size of all but one experiment.
+/// The support size of most experiments.
 pub(super) const SHOTS: usize = 5;
+/// The support sizes of the frontier.
+const FRONTIER_SHOTS: [usize; 3] = [1, 3, SHOTS];
 
 /// Rows that learn nothing, as the evaluation card names them, the strongest first.
 pub(super) const TRAINING_FREE: [(&str, &str); 5] = [
@@ -179,6 +187,47 @@ impl Experiment {
                 let x = Some(f64::from(negatives));
                 rana(&format!("j-{negatives}"), label, &[format!("J={negatives}")], SHOTS, x, published)
             })),
+            Self::Frontier => {
+                let fused = |key: String, label: String, evidence: Vec<EvidenceKind>, shots: usize| Row {
+                    key,
+                    label,
+                    subject: Subject::Fused { preset: preset.clone(), evidence, train_task_edges: true },
+                    shots,
+                    x: None,
+                    published: None,
+                };
+                for shots in FRONTIER_SHOTS {
+                    let all = EvidenceKind::ALL.to_vec();
+                    rows.push(fused(
+                        format!("fused-{shots}"),
+                        format!("rana-fused, {}", in_shots(shots)),
+                        all,
+                        shots,
+                    ));
+                    let (label, changes) = (format!("RANA, {}", in_shots(shots)), [format!("shots={shots}")]);
+                    rows.push(rana(&format!("rana-{shots}"), label, &changes, shots, None, None));
+                }
+                for &kind in EvidenceKind::ALL {
+                    let rest = EvidenceKind::ALL.iter().copied().filter(|&other| other != kind).collect();
+                    rows.push(fused(
+                        format!("fused-without-{kind}"),
+                        format!("rana-fused without {kind}"),
+                        rest,
+                        SHOTS,
+                    ));
+                }
+                let whole = fused(String::new(), String::new(), EvidenceKind::ALL.to_vec(), SHOTS);
+                rows.push(Row {
+                    key: "fused-background-edges".to_owned(),
+                    label: "rana-fused, train tasks no edges".to_owned(),
+                    subject: Subject::Fused {
+                        preset: preset.clone(),
+                        evidence: EvidenceKind::ALL.to_vec(),
+                        train_task_edges: false,
+                    },
+                    ..whole
+                });
+            }
         }
         rows.extend(self.training_free());
         rows
@@ -194,11 +243,15 @@ impl Experiment {
             x: (!is_only).then_some(shots as f64),
             published: None,
         };
-        match self {
-            Self::Fig2a => TRAINING_FREE
+        let for_each = |sizes: &[usize]| -> Vec<Row> {
+            TRAINING_FREE
                 .into_iter()
-                .flat_map(|of| (1..=8).map(move |shots| row(of, shots, false)))
-                .collect(),
+                .flat_map(|of| sizes.iter().map(move |&shots| row(of, shots, false)))
+                .collect()
+        };
+        match self {
+            Self::Fig2a => for_each(&[1, 2, 3, 4, 5, 6, 7, 8]),
+            Self::Frontier => for_each(&FRONTIER_SHOTS),
             _ => TRAINING_FREE.map(|of| row(of, SHOTS, true)).to_vec(),
         }
     }
@@ -210,15 +263,22 @@ impl Experiment {
             Self::Table3 => "Table 3: ablations",
             Self::Fig2a => "Figure 2a: size of the support",
             Self::Fig2b => "Figure 2b: number of negatives",
+            Self::Frontier => "RANA and the evidence in the graph",
         }
     }
 
     /// What has to be known to compare with the paper.
     pub(super) fn notes(self, benchmark: Option<Benchmark>) -> Vec<&'static str> {
-        if benchmark.is_none() {
+        if benchmark.is_none() && self != Self::Frontier {
             return vec!["Nothing was published on this dataset, so there is no published column."];
         }
         match self {
+            Self::Frontier => vec![
+                "rana-fused is one model for all support sizes. Trust in evidence is learned on the train tasks, each seen by \
+                 vectors and a RANA that do not know it. RANA's own rows are trained for their size.",
+                "The facts of the train tasks are edges of the graph, but for the row that says otherwise; the relation that \
+                 is asked for never is one.",
+            ],
             Self::Table2 => vec![
                 "Published: Table 2 of the paper; only its last row comes with a spread, over five runs.",
                 "TransE to RotatE are trained on the background, the train tasks and the official supports, so they have no \

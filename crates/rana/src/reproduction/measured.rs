@@ -77,12 +77,12 @@ impl Measuring<'_> {
     }
 
     /// What was measured before, or is now and is kept.
-    fn once(
+    pub(super) fn once<E: From<TrialError>>(
         &self,
         what: &str,
         vectors: VectorIdentity,
-        measure: impl FnOnce() -> Result<Vec<Measured>, TrialError>,
-    ) -> Result<Vec<Measured>, TrialError> {
+        measure: impl FnOnce() -> Result<Vec<Measured>, E>,
+    ) -> Result<Vec<Measured>, E> {
         let identity = Identity {
             what: what.to_owned(),
             dataset: self.store.manifest.data.clone(),
@@ -104,7 +104,7 @@ impl Measuring<'_> {
         Ok(file.rows)
     }
 
-    fn measure(&self, models: &[NamedModel<'_>]) -> Result<Vec<Measured>, TrialError> {
+    pub(super) fn measure(&self, models: &[NamedModel<'_>]) -> Result<Vec<Measured>, TrialError> {
         let started = Instant::now();
         let Some((subject, others)) = models.split_first() else { return Ok(Vec::new()) };
         let Measures { draws, common_shots, .. } = self.measures;

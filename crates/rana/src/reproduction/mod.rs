@@ -5,6 +5,7 @@
 mod dataset;
 mod error;
 mod experiment;
+mod frontier;
 mod measured;
 mod published;
 mod report;
@@ -65,6 +66,7 @@ impl Reproduction {
     pub fn usual_presets(experiment: Experiment) -> Vec<String> {
         let presets: &[&str] = match experiment {
             Experiment::Table2 => &["nell-one", "nell-one-tuned"],
+            Experiment::Frontier => &["nell-one-tuned"],
             _ => &["nell-one"],
         };
         presets.iter().map(ToString::to_string).collect()
@@ -90,8 +92,14 @@ impl Reproduction {
     /// If a preset is missing, or settings contradict each other.
     pub fn check(&self) -> Result<(), ReproductionError> {
         for row in self.rows() {
-            if let Subject::Rana { preset, changes } = &row.subject {
-                self.config(&row, preset, changes)?;
+            match &row.subject {
+                Subject::Rana { preset, changes } => {
+                    self.config(&row, preset, changes)?;
+                }
+                Subject::Fused { preset, .. } => {
+                    self.config(&row, preset, &[])?;
+                }
+                Subject::Kge(_) | Subject::TrainingFree(_) | Subject::NotBuilt => {}
             }
         }
         Ok(())
@@ -113,12 +121,14 @@ impl Reproduction {
         let all: Vec<Named> = plans.iter().flatten().cloned().collect();
         let results = run_all(&all, &store, workspace, watch)?;
         let mut results = all.iter().zip(&results);
+        let fused = self.fused_rows(&rows, &store, workspace, watch)?;
         let mut measured = Measurements {
             reproduction: self,
             store: &store,
             workspace,
             watch,
             known: BTreeMap::new(),
+            fused,
             kge_pace: Pace::default(),
             kge_left: 0,
             kge_total: 0,
@@ -200,7 +210,8 @@ impl Reproduction {
     /// The vectors that RANA starts from with a preset: those of the same name, or the dataset's usual ones.
     fn vectors(&self, preset: &str, seed: u64, store: &Store) -> Result<VectorSettings, ReproductionError> {
         let names = [preset, self.dataset.vectors()];
-        let found = names.into_iter().find_map(|name| VectorSettings::of_preset(name).ok());
+        let found =
+            names.into_iter().find_map(|name| VectorSettings::of_preset(name, ModelKind::TransE).ok());
         let settings = found
             .filter(|_| !self.is_smoke)
             .unwrap_or_else(|| VectorSettings::recommended(ModelKind::TransE, store));
@@ -267,6 +278,9 @@ impl Reproduction {
             "Settings come from presets; the model of a training is chosen by its dev MRR; test is evaluated once per trial."
                 .to_owned(),
         );
+        if self.experiment == Experiment::Frontier {
+            notes.extend(frontier::differences(&rows));
+        }
         let seconds =
             rows.iter().flat_map(|row| &row.ours).flat_map(|of| &of.per_seed).map(|of| of.seconds).sum();
         Ok(ReproductionReport {
@@ -303,6 +317,8 @@ struct Measurements<'a> {
     workspace: &'a Workspace,
     watch: &'a dyn Watch,
     known: BTreeMap<usize, Vec<Measured>>,
+    /// What was measured of rows with evidence, by key.
+    fused: BTreeMap<String, Vec<SeedResult>>,
     /// How long vectors of ordinary models take.
     kge_pace: Pace,
     /// How many of them are not there yet, and were not at the start.
@@ -341,6 +357,7 @@ impl Measurements<'_> {
                 (RowKind::TrainingFree, measured.iter().map(|of| seed_of(None, of)).collect())
             }
             Subject::Kge(model) => (RowKind::Vectors, self.kge(*model, row)?),
+            Subject::Fused { .. } => (RowKind::Fused, self.fused.remove(&row.key).unwrap_or_default()),
             Subject::NotBuilt => (RowKind::NotBuilt, Vec::new()),
         };
         let (preset, changes) = match &row.subject {
@@ -429,6 +446,7 @@ fn seed_result(
         macro_mrr: test.official.macro_average.mrr,
         dev_mrr: dev.micro.mrr,
         resampled_mrr: test.resampled.map(|of| of.micro.mrr),
+        draw_mrrs: test.draw_mrrs.clone(),
         common_mrr: test.common.map(|of| of.official.micro.mrr),
         seconds,
         path,

@@ -61,6 +61,8 @@ pub struct ReproductionRow {
 pub enum RowKind {
     /// RANA.
     Rana,
+    /// RANA and the evidence in the graph.
+    Fused,
     /// Vectors by their own score.
     Vectors,
     /// Nothing is learned.
@@ -102,6 +104,8 @@ pub struct SeedResult {
     pub dev_mrr: f64,
     /// The MRR on resampled supports, over the draws.
     pub resampled_mrr: Option<Spread>,
+    /// The MRR on each of these supports.
+    pub draw_mrrs: Vec<f64>,
     /// The MRR on the queries that all numbers of shots share.
     pub common_mrr: Option<f64>,
     /// How long it took.
@@ -132,6 +136,17 @@ impl Ours {
             runs: per_seed.len(),
             per_seed,
         })
+    }
+}
+
+impl Ours {
+    /// The MRR on each resampled support, on average over the seeds; nothing unless all seeds have it.
+    pub(super) fn draw_mrrs(&self) -> Vec<f64> {
+        let draws = self.per_seed.iter().map(|seed| seed.draw_mrrs.len()).min().unwrap_or(0);
+        let mean = |draw: usize| {
+            self.per_seed.iter().map(|seed| seed.draw_mrrs[draw]).sum::<f64>() / self.runs as f64
+        };
+        (0..draws).map(mean).collect()
     }
 }
 
@@ -324,7 +339,7 @@ impl ReproductionReport {
     #[must_use]
     pub fn picture(&self) -> Picture {
         match self.experiment {
-            Experiment::Table2 | Experiment::Table3 => self.dots().draw(),
+            Experiment::Table2 | Experiment::Table3 | Experiment::Frontier => self.dots().draw(),
             Experiment::Fig2a | Experiment::Fig2b => self.lines().draw(),
         }
     }
@@ -480,6 +495,7 @@ mod tests {
             macro_mrr: mrr,
             dev_mrr: 0.25,
             resampled_mrr: Some(Spread { mean: mrr + 0.01, sd: 0.03 * seed as f64 }),
+            draw_mrrs: Vec::new(),
             common_mrr: None,
             seconds: 1.0,
             path: None,

@@ -90,6 +90,9 @@ pub struct TaskScores {
     pub official: Scores,
     /// On resampled supports, if any were drawn.
     pub resampled: Option<ResampledScores>,
+    /// The MRR of each of these supports; nothing in results of earlier versions.
+    #[serde(default)]
+    pub draw_mrrs: Vec<f64>,
     /// On the queries that all numbers of shots share, if there are any.
     pub common: Option<CommonScores>,
     /// The official MRR of every task; empty for rows beside a model.
@@ -184,6 +187,7 @@ impl From<&CardResult> for TaskScores {
             queries: result.official.micro.queries,
             official: (&result.official).into(),
             resampled: result.resampled.map(Into::into),
+            draw_mrrs: result.draw_mrrs.clone(),
             common: result.common.as_ref().map(|common| CommonScores {
                 queries: common.queries,
                 official: (&common.official).into(),

@@ -105,7 +105,7 @@ impl VectorPlan {
     /// If there is neither such a preset nor such a directory, or its vectors do not fit.
     pub fn of_name(name: &str, seed: u64, store: &Store) -> Result<Self, TrialError> {
         let model = ModelKind::TransE;
-        let settings = match VectorSettings::of_preset(name) {
+        let settings = match VectorSettings::of_preset(name, model) {
             _ if name == RECOMMENDED => VectorSettings::recommended(model, store),
             Ok(settings) => settings,
             Err(_) if Path::new(name).is_dir() => return Self::given(name, store),
@@ -183,12 +183,11 @@ impl VectorPlan {
 }
 
 impl VectorSettings {
-    /// TransE as a preset has it, on the facts that it is made for.
+    /// A model as a preset has it, on the facts that it is made for.
     ///
     /// # Errors
     /// If there is no such preset.
-    pub fn of_preset(name: &str) -> Result<Self, PresetError> {
-        let model = ModelKind::TransE;
+    pub fn of_preset(name: &str, model: ModelKind) -> Result<Self, PresetError> {
         let facts = Preset::find(name, model)?.facts.parse().expect("presets name facts that there are");
         let config = EmbedConfig::preset(name, model)?;
         Ok(Self { name: name.to_owned(), config, facts, shots: SUPPORT, fold: None })

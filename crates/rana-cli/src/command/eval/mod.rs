@@ -1,4 +1,5 @@
 pub(crate) mod card;
+mod fused;
 mod link_prediction;
 pub(crate) mod trained;
 
@@ -13,6 +14,7 @@ use rana::embed::link_prediction::{LinkPredictionSettings, Metrics, TieRule};
 use rana::embed::{EmbeddingMetadata, EmbeddingSet, ModelKind, Norm};
 use rana::eval::{CardSettings, EvaluationCard, KgeModel, MeanTranslation};
 use rana::fewshot::rana::Run;
+use rana::fused::FusedRun;
 use rana::graph::{Graph, HeldOut, Split, Store};
 use serde::Serialize;
 
@@ -102,6 +104,9 @@ impl On {
 }
 
 pub(crate) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> {
+    if FusedRun::is_at(&args.source) {
+        return fused::run(args, terminal);
+    }
     if Run::is_at(&args.source) {
         return trained::run(args, terminal);
     }

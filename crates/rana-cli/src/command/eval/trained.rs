@@ -19,7 +19,7 @@ use crate::error::CliError;
 use crate::terminal::{BOLD, DIM, Terminal};
 
 /// What the model of a run is called in its card, and the same before any training.
-const RANA: &str = "rana";
+pub(super) const RANA: &str = "rana";
 const UNTRAINED: &str = "rana-untrained";
 
 /// Makes the cards of a run.
@@ -70,7 +70,7 @@ fn vectors_of(run: &Run, graph: &Path) -> PathBuf {
 }
 
 /// The splits asked for; of tasks only, because a few-shot model knows nothing of plain facts.
-fn splits(args: &EvalArgs, store: &Store) -> Result<Vec<Split>, CliError> {
+pub(super) fn splits(args: &EvalArgs, store: &Store) -> Result<Vec<Split>, CliError> {
     let on = if args.on.is_empty() { vec![On::TestTasks] } else { args.on.clone() };
     on.into_iter()
         .map(|on| match on {

@@ -1,0 +1,103 @@
+//! [`FusedConfig`]: how evidence is gathered and its trust learned.
+
+use serde::{Deserialize, Serialize};
+
+use super::evidence::EvidenceKind;
+use super::trust::TERMS;
+
+/// The settings of `rana-fused`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FusedConfig {
+    /// The sources of evidence; those a graph has nothing for are passed by.
+    pub evidence: Vec<EvidenceKind>,
+    /// Whether the facts of the train tasks are edges of the graph, also where dev and test tasks are asked for.
+    pub train_task_edges: bool,
+    /// In how many parts the train tasks are cut: the lessons of a part are gathered by a RANA, and by vectors,
+    /// that know none of its tasks.
+    pub folds: usize,
+    /// The sizes of support that are learned from.
+    pub shots: Vec<usize>,
+    /// Random supports of each task and size.
+    pub draws: usize,
+    /// Queries of each support.
+    pub queries: usize,
+    /// Candidates of a query that no edge, path or copy speaks for: more are drawn from, and each counts for several.
+    pub candidates: usize,
+    /// The price of trust: large weights need many lessons.
+    pub ridge: f64,
+    /// How many times dearer trust in the record of a source on one support is. A record of a few pairs is mostly luck.
+    pub record_price: f64,
+    /// Chooses supports, queries and candidates.
+    pub seed: u64,
+}
+
+impl Default for FusedConfig {
+    fn default() -> Self {
+        Self {
+            evidence: EvidenceKind::ALL.to_vec(),
+            train_task_edges: true,
+            folds: 5,
+            shots: vec![1, 3, 5],
+            draws: 4,
+            queries: 10,
+            candidates: 1000,
+            ridge: 1e-3,
+            record_price: 25.0,
+            seed: 0,
+        }
+    }
+}
+
+/// A setting that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: {message}")]
+pub struct FusedConfigError {
+    /// The setting.
+    pub field: &'static str,
+    /// What is wrong with it, and what would be right.
+    pub message: String,
+}
+
+impl FusedConfig {
+    /// Checks every setting.
+    ///
+    /// # Errors
+    /// If one cannot be used.
+    pub fn check(&self) -> Result<(), FusedConfigError> {
+        let wrong = |field, message: &str| Err(FusedConfigError { field, message: message.to_owned() });
+        let mut kinds = self.evidence.clone();
+        kinds.sort_unstable();
+        kinds.dedup();
+        if kinds.is_empty() {
+            return wrong("evidence", "there must be at least one source");
+        }
+        if kinds.len() != self.evidence.len() {
+            return wrong("evidence", "a source is named twice");
+        }
+        if self.folds < 2 {
+            return wrong("folds", "there must be at least 2 parts");
+        }
+        if self.shots.is_empty() || self.shots.contains(&0) {
+            return wrong("shots", "say how many pairs a support has, for instance [1, 3, 5]");
+        }
+        for (field, value) in
+            [("draws", self.draws), ("queries", self.queries), ("candidates", self.candidates)]
+        {
+            if value == 0 {
+                return wrong(field, "must be at least 1");
+            }
+        }
+        for (field, value) in [("ridge", self.ridge), ("record_price", self.record_price)] {
+            if !(value.is_finite() && value > 0.0) {
+                return wrong(field, "must be a positive number");
+            }
+        }
+        Ok(())
+    }
+
+    /// The price of each term of a [`Trust`](super::Trust).
+    pub(super) fn price(&self) -> [f64; TERMS] {
+        [self.ridge, self.ridge * self.record_price, self.ridge]
+    }
+}

@@ -1,0 +1,196 @@
+//! The fit of trust: a softmax over candidates whose weights are linear in what is learned.
+//!
+//! That makes the loss convex. Newton's method finds its one minimum, so there is no learning rate, no random
+//! start and no early stopping to choose.
+
+use rayon::prelude::*;
+
+use super::trust::{TERMS, terms};
+
+/// One query: the values of all sources for its candidates, the right one first.
+pub(super) struct LessonQuery {
+    /// `rows[candidate * sources + source]`.
+    pub(super) rows: Vec<f32>,
+    /// What each candidate stands for, as a logarithm: one that was drawn counts for those that were not.
+    pub(super) stands_for: Vec<f32>,
+}
+
+/// The queries of one support.
+pub(super) struct Lesson {
+    /// The record of each source on the support.
+    pub(super) records: Vec<f32>,
+    pub(super) shots: usize,
+    pub(super) queries: Vec<LessonQuery>,
+}
+
+/// How far steps go at most, and when they are too small to matter.
+const MOST_STEPS: usize = 50;
+const SMALL: f64 = 1e-7;
+
+/// The numbers that make the right candidates of all lessons most likely, each lesson counting the same, with the
+/// `price` of its term times half the square of each; `[source * TERMS + term]`, for values divided by `scales`.
+pub(super) fn fit(lessons: &[&Lesson], scales: &[f32], price: [f64; TERMS]) -> Vec<f64> {
+    let count = scales.len() * TERMS;
+    let mut at = vec![0.0; count];
+    let mut here = Local::of(lessons, scales, &at, price, true);
+    for _ in 0..MOST_STEPS {
+        let Some(step) = solve(&here.curvature, &here.gradient) else { break };
+        let gain: f64 = step.iter().zip(&here.gradient).map(|(step, gradient)| step * gradient).sum();
+        if gain < SMALL {
+            break;
+        }
+        // Newton's step may be too long far from the minimum.
+        let mut length = 1.0;
+        let next = loop {
+            let there: Vec<f64> = at.iter().zip(&step).map(|(at, step)| at - length * step).collect();
+            let loss = Local::of(lessons, scales, &there, price, false).loss;
+            if loss <= here.loss - 0.1 * length * gain {
+                break Some(there);
+            }
+            length /= 2.0;
+            if length < 1e-4 {
+                break None;
+            }
+        };
+        let Some(next) = next else { break };
+        at = next;
+        here = Local::of(lessons, scales, &at, price, true);
+    }
+    at
+}
+
+/// The loss at a place, its gradient and its curvature.
+struct Local {
+    loss: f64,
+    gradient: Vec<f64>,
+    /// Symmetric, row by row.
+    curvature: Vec<f64>,
+}
+
+impl Local {
+    fn of(lessons: &[&Lesson], scales: &[f32], at: &[f64], price: [f64; TERMS], is_full: bool) -> Self {
+        let parts: Vec<Self> =
+            lessons.par_iter().map(|lesson| Self::of_lesson(lesson, scales, at, is_full)).collect();
+        let mut sum = Self {
+            loss: at
+                .iter()
+                .enumerate()
+                .map(|(place, value)| 0.5 * price[place % TERMS] * value * value)
+                .sum(),
+            gradient: at.iter().enumerate().map(|(place, value)| price[place % TERMS] * value).collect(),
+            curvature: vec![0.0; at.len() * at.len()],
+        };
+        (0..at.len()).for_each(|place| sum.curvature[place * at.len() + place] = price[place % TERMS]);
+        let share = 1.0 / lessons.len() as f64;
+        // In order, whatever the threads did.
+        for part in parts {
+            sum.loss += share * part.loss;
+            sum.gradient.iter_mut().zip(&part.gradient).for_each(|(sum, part)| *sum += share * part);
+            sum.curvature.iter_mut().zip(&part.curvature).for_each(|(sum, part)| *sum += share * part);
+        }
+        sum
+    }
+
+    fn of_lesson(lesson: &Lesson, scales: &[f32], at: &[f64], is_full: bool) -> Self {
+        let sources = scales.len();
+        let terms: Vec<[f32; TERMS]> = lesson.records.iter().map(|&of| terms(of, lesson.shots)).collect();
+        let weights: Vec<f32> = (0..sources)
+            .map(|source| {
+                let weight: f64 =
+                    (0..TERMS).map(|term| at[source * TERMS + term] * f64::from(terms[source][term])).sum();
+                weight as f32 / scales[source]
+            })
+            .collect();
+        let share = 1.0 / lesson.queries.len() as f64;
+        let (mut loss, mut slope, mut spread) = (0.0, vec![0.0; sources], vec![0.0; sources * sources]);
+        for query in &lesson.queries {
+            let mut chances: Vec<f32> = query
+                .rows
+                .chunks_exact(sources)
+                .zip(&query.stands_for)
+                .map(|(row, offset)| offset + row.iter().zip(&weights).map(|(x, w)| x * w).sum::<f32>())
+                .collect();
+            let most = chances.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let right = chances[0] - most;
+            let mut total = 0.0_f64;
+            for chance in &mut chances {
+                *chance = (*chance - most).exp();
+                total += f64::from(*chance);
+            }
+            loss += share * (total.ln() - f64::from(right));
+            if !is_full {
+                continue;
+            }
+            let mut mean = vec![0.0_f32; sources];
+            let mut products = vec![0.0_f32; sources * sources];
+            for (row, chance) in query.rows.chunks_exact(sources).zip(&chances) {
+                let chance = *chance / total as f32;
+                // Most candidates are out of the question.
+                if chance < 1e-9 {
+                    continue;
+                }
+                for (source, &value) in row.iter().enumerate() {
+                    let part = chance * value;
+                    mean[source] += part;
+                    for (product, other) in products[source * sources..][..=source].iter_mut().zip(row) {
+                        *product += part * other;
+                    }
+                }
+            }
+            for source in 0..sources {
+                slope[source] += share * f64::from(mean[source] - query.rows[source]);
+                for other in 0..=source {
+                    let spread = &mut spread[source * sources + other];
+                    *spread +=
+                        share * f64::from(products[source * sources + other] - mean[source] * mean[other]);
+                }
+            }
+        }
+        let count = sources * TERMS;
+        let (mut gradient, mut curvature) = (vec![0.0; count], vec![0.0; count * count]);
+        if is_full {
+            let factor = |source: usize, term: usize| f64::from(terms[source][term] / scales[source]);
+            for source in 0..sources {
+                for term in 0..TERMS {
+                    let row = source * TERMS + term;
+                    gradient[row] = slope[source] * factor(source, term);
+                    for other in 0..sources {
+                        let spread = spread[source.max(other) * sources + source.min(other)];
+                        for other_term in 0..TERMS {
+                            curvature[row * count + other * TERMS + other_term] =
+                                spread * factor(source, term) * factor(other, other_term);
+                        }
+                    }
+                }
+            }
+        }
+        Self { loss, gradient, curvature }
+    }
+}
+
+/// Solves `matrix · x = right` for a symmetric positive definite matrix by Cholesky's method; none if it is not.
+fn solve(matrix: &[f64], right: &[f64]) -> Option<Vec<f64>> {
+    let count = right.len();
+    let mut lower = vec![0.0; count * count];
+    for row in 0..count {
+        for column in 0..=row {
+            let known: f64 = (0..column).map(|k| lower[row * count + k] * lower[column * count + k]).sum();
+            let rest = matrix[row * count + column] - known;
+            lower[row * count + column] = match row == column {
+                true if rest > 0.0 => rest.sqrt(),
+                true => return None,
+                false => rest / lower[column * count + column],
+            };
+        }
+    }
+    let mut x = right.to_vec();
+    for row in 0..count {
+        let known: f64 = (0..row).map(|k| lower[row * count + k] * x[k]).sum();
+        x[row] = (x[row] - known) / lower[row * count + row];
+    }
+    for row in (0..count).rev() {
+        let known: f64 = (row + 1..count).map(|k| lower[k * count + row] * x[k]).sum();
+        x[row] = (x[row] - known) / lower[row * count + row];
+    }
+    Some(x)
+}

@@ -1,0 +1,174 @@
+//! [`FusedModel`]: RANA and the evidence in the graph, weighed for each relation.
+
+use rana_graph::EntityId;
+
+use super::evidence::{Evidence, EvidenceKind, Reason, Values};
+use super::matrix::Places;
+use super::record::records;
+use super::sources::Sources;
+use super::trust::TrustedSource;
+use crate::model::{AdaptedRelation, FewShotModel, Support, SupportError};
+
+/// RANA and other evidence: the score of a tail is the sum of what all sources say of it, each weighed by how
+/// far it is trusted in general and by its record on the support.
+pub struct FusedModel<'s, 'g> {
+    sources: &'s Sources<'g>,
+    trusted: Vec<TrustedSource>,
+}
+
+impl<'s, 'g> FusedModel<'s, 'g> {
+    /// The model of sources and the trust in them.
+    #[must_use]
+    pub fn new(sources: &'s Sources<'g>, trusted: Vec<TrustedSource>) -> Self {
+        Self { sources, trusted }
+    }
+
+    /// How far each source is trusted.
+    #[must_use]
+    pub fn trusted(&self) -> &[TrustedSource] {
+        &self.trusted
+    }
+
+    /// The relation of a support, for those who also ask for reasons.
+    ///
+    /// # Errors
+    /// If a source cannot answer for the support.
+    pub fn fuse(&self, support: &Support<'_>) -> Result<FusedRelation<'_>, SupportError> {
+        let kinds: Vec<EvidenceKind> = self.trusted.iter().map(|of| of.evidence).collect();
+        let records = records(self.sources, &kinds, support)?;
+        let mut relation =
+            FusedRelation { tails: Vec::new(), few: Vec::new(), pairs: Vec::new(), prior: Prior::default() };
+        for (of, &record) in self.trusted.iter().zip(&records) {
+            let evidence = self.sources.adapt(of.evidence, support)?;
+            let weighed = Weighed { weight: of.trust.weight(record, support.pairs.len()), evidence };
+            match weighed.evidence.values {
+                Values::Tails(_) => relation.tails.push(weighed),
+                Values::Few(_) => relation.few.push(weighed),
+                Values::Pairs(_) => relation.pairs.push(weighed),
+            }
+        }
+        relation.prior = Prior::of(&relation, support.candidates);
+        Ok(relation)
+    }
+}
+
+impl FewShotModel for FusedModel<'_, '_> {
+    fn adapt(&self, support: &Support<'_>) -> Result<Box<dyn AdaptedRelation + '_>, SupportError> {
+        Ok(Box::new(self.fuse(support)?))
+    }
+}
+
+/// Evidence and what it counts.
+struct Weighed<'a> {
+    weight: f32,
+    evidence: Evidence<'a>,
+}
+
+/// A relation that all sources have seen the support of.
+pub struct FusedRelation<'a> {
+    tails: Vec<Weighed<'a>>,
+    few: Vec<Weighed<'a>>,
+    pairs: Vec<Weighed<'a>>,
+    prior: Prior,
+}
+
+/// What one source adds to the score of a pair, and why.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Contribution {
+    /// The source.
+    pub evidence: EvidenceKind,
+    /// What it adds to the score.
+    pub score: f32,
+    /// Why, if it says anything.
+    pub reason: Option<Reason>,
+}
+
+impl FusedRelation<'_> {
+    /// What each source adds to the score of a pair, the most important first.
+    #[must_use]
+    pub fn explain(&self, head: EntityId, tail: EntityId) -> Vec<Contribution> {
+        let all = self.tails.iter().chain(&self.few).chain(&self.pairs);
+        let mut parts: Vec<Contribution> = all
+            .map(|of| {
+                let value = match &of.evidence.values {
+                    Values::Tails(value) => value(tail),
+                    Values::Few(values) => {
+                        let mut found = 0.0;
+                        values(head, &mut |other, value| {
+                            if other == tail {
+                                found = value;
+                            }
+                        });
+                        found
+                    }
+                    Values::Pairs(relation) => {
+                        let mut score = [0.0];
+                        relation.scores(&[head], &[tail], &mut score);
+                        score[0]
+                    }
+                };
+                let reason = (of.evidence.reason)(head, tail, value);
+                Contribution { evidence: of.evidence.kind, score: of.weight * value, reason }
+            })
+            .collect();
+        parts.sort_by(|one, other| other.score.abs().total_cmp(&one.score.abs()));
+        parts
+    }
+
+    /// What the tail alone says.
+    fn prior(&self, tail: EntityId) -> f32 {
+        let parts = self.tails.iter().map(|of| match &of.evidence.values {
+            Values::Tails(value) => of.weight * value(tail),
+            Values::Few(_) | Values::Pairs(_) => 0.0,
+        });
+        parts.sum()
+    }
+}
+
+/// What the tail alone says of the usual candidates: it is asked for with every head.
+#[derive(Default)]
+struct Prior {
+    /// Ascending.
+    tails: Vec<EntityId>,
+    scores: Vec<f32>,
+}
+
+impl Prior {
+    fn of(relation: &FusedRelation<'_>, candidates: &[EntityId]) -> Self {
+        let mut tails = candidates.to_vec();
+        tails.sort_unstable();
+        tails.dedup();
+        let scores = tails.iter().map(|&tail| relation.prior(tail)).collect();
+        Self { tails, scores }
+    }
+
+    fn get(&self, tail: EntityId) -> Option<f32> {
+        self.tails.binary_search(&tail).ok().map(|place| self.scores[place])
+    }
+}
+
+impl AdaptedRelation for FusedRelation<'_> {
+    fn scores(&self, heads: &[EntityId], candidates: &[EntityId], out: &mut [f32]) {
+        let width = candidates.len();
+        let prior: Vec<f32> =
+            candidates.iter().map(|&tail| self.prior.get(tail).unwrap_or_else(|| self.prior(tail))).collect();
+        out.chunks_exact_mut(width).for_each(|row| row.copy_from_slice(&prior));
+        let mut scores = vec![0.0; out.len()];
+        for of in &self.pairs {
+            if let Values::Pairs(relation) = &of.evidence.values {
+                relation.scores(heads, candidates, &mut scores);
+                out.iter_mut().zip(&scores).for_each(|(out, score)| *out += of.weight * score);
+            }
+        }
+        let places = Places::new(candidates);
+        for (&head, row) in heads.iter().zip(out.chunks_exact_mut(width)) {
+            for of in &self.few {
+                if let Values::Few(values) = &of.evidence.values {
+                    values(head, &mut |tail, value| {
+                        places.of(tail).for_each(|place| row[place] += of.weight * value);
+                    });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Evidence in the tail alone: what tails of the relation are like.
+
+use std::collections::HashMap;
+
+use rana_graph::{EntityId, Graph, RelationId};
+
+use super::edges::Sight;
+use super::evidence::{Evidence, EvidenceKind, Reason, Values};
+use crate::model::Support;
+
+/// The share of the support with this very tail.
+pub(super) fn copy<'a>(support: &Support<'_>) -> Evidence<'a> {
+    let (pairs, of) = (support.pairs.to_vec(), support.pairs.len());
+    let share =
+        move |tail: EntityId| pairs.iter().filter(|pair| pair.tail == tail).count() as f32 / of as f32;
+    Evidence {
+        kind: EvidenceKind::Copy,
+        values: Values::Tails(Box::new(share)),
+        reason: Box::new(move |_, _, share| {
+            let supports = (share * of as f32).round() as usize;
+            (supports > 0).then_some(Reason::Copied { supports, of })
+        }),
+    }
+}
+
+/// The cosine between the relations of the tail, the rare ones counting more, and those of the support's tails,
+/// on average.
+pub(super) fn signature<'a>(sight: Sight<'a>, support: &Support<'_>) -> Evidence<'a> {
+    let norm = move |of: EntityId| {
+        let squares = sight.relations(of).map(|(relation, _)| sight.rarity(relation).powi(2));
+        squares.sum::<f32>().sqrt().max(f32::MIN_POSITIVE)
+    };
+    let mut mean: HashMap<RelationId, f32> = HashMap::new();
+    for pair in support.pairs {
+        let scale = 1.0 / (norm(pair.tail) * support.pairs.len() as f32);
+        for (relation, _) in sight.relations(pair.tail) {
+            *mean.entry(relation).or_default() += scale * sight.rarity(relation);
+        }
+    }
+    let share = move |tail: EntityId| {
+        let products = sight
+            .relations(tail)
+            .map(|(relation, _)| sight.rarity(relation) * mean.get(&relation).copied().unwrap_or(0.0));
+        products.sum::<f32>() / norm(tail)
+    };
+    alike(EvidenceKind::Signature, share)
+}
+
+/// The share of the support with a tail that has a type of this one.
+pub(super) fn types<'a>(graph: &'a Graph, support: &Support<'_>) -> Evidence<'a> {
+    let tails: Vec<EntityId> = support.pairs.iter().map(|pair| pair.tail).collect();
+    let share = move |tail: EntityId| {
+        let types = graph.types(tail);
+        let same = |other: &&EntityId| graph.types(**other).iter().any(|of| types.contains(of));
+        tails.iter().filter(same).count() as f32 / tails.len() as f32
+    };
+    alike(EvidenceKind::Type, share)
+}
+
+/// Evidence that says how alike a tail and those of the support are.
+fn alike<'a>(kind: EvidenceKind, share: impl Fn(EntityId) -> f32 + Sync + 'a) -> Evidence<'a> {
+    Evidence {
+        kind,
+        values: Values::Tails(Box::new(share)),
+        reason: Box::new(|_, _, share| (share > 0.0).then_some(Reason::Alike { share })),
+    }
+}

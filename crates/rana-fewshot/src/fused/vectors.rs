@@ -1,0 +1,55 @@
+//! Evidence in vectors: RANA's own score, and products of the vectors of another model.
+
+use rana_embed::{Blocks, Similarity, Table};
+use rana_graph::EntityId;
+
+use super::evidence::{Evidence, EvidenceKind, Reason, Values};
+use crate::model::{AdaptedRelation, FewShotModel, Support, SupportError};
+use crate::rana::RanaModel;
+
+/// RANA's own score.
+pub(super) fn translation<'a>(
+    rana: &'a RanaModel<'_>,
+    support: &Support<'_>,
+) -> Result<Evidence<'a>, SupportError> {
+    Ok(Evidence {
+        kind: EvidenceKind::Translation,
+        values: Values::Pairs(rana.adapt(support)?),
+        reason: Box::new(|_, _, value| Some(Reason::Leads { distance: -value })),
+    })
+}
+
+/// The sum of `h·r·t` over all numbers of the vectors, where `r` is the mean of `h·t` over the support at length 1:
+/// DistMult's score with the relation that the support alone gives.
+pub(super) fn product<'a>(table: &'a Table, support: &Support<'_>) -> Evidence<'a> {
+    let mut relation = vec![0.0; table.dim()];
+    for pair in support.pairs {
+        let ends = table.row(pair.head.index()).iter().zip(table.row(pair.tail.index()));
+        relation.iter_mut().zip(ends).for_each(|(sum, (head, tail))| *sum += head * tail);
+    }
+    let norm = relation.iter().map(|value| value * value).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
+    relation.iter_mut().for_each(|value| *value /= norm);
+    Evidence {
+        kind: EvidenceKind::Product,
+        values: Values::Pairs(Box::new(Product { table, relation })),
+        reason: Box::new(|_, _, product| Some(Reason::Agrees { product })),
+    }
+}
+
+struct Product<'a> {
+    table: &'a Table,
+    relation: Vec<f32>,
+}
+
+impl AdaptedRelation for Product<'_> {
+    fn scores(&self, heads: &[EntityId], candidates: &[EntityId], out: &mut [f32]) {
+        let row = |entity: &EntityId| self.table.row(entity.index());
+        let queries: Vec<f32> = heads
+            .iter()
+            .flat_map(|head| row(head).iter().zip(&self.relation).map(|(head, relation)| head * relation))
+            .collect();
+        let candidate_rows: Vec<f32> = candidates.iter().flat_map(row).copied().collect();
+        let shape = Blocks::one(heads.len(), candidates.len(), self.table.dim());
+        Similarity::Dot.scores(shape, &queries, &candidate_rows, out);
+    }
+}

@@ -52,6 +52,8 @@ mod tests {
     #[test]
     fn every_name_is_the_same_everywhere() {
         check_names!(CandidateRule, DataMode, PretrainingFacts, Sampling);
+        use fused::EvidenceKind;
+        check_names!(EvidenceKind);
         let error = "typo".parse::<CandidateRule>().unwrap_err();
         assert_eq!(error, "`typo` is no candidate rule; say one of: auto, types, tails, all");
     }

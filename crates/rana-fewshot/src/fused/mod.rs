@@ -27,6 +27,8 @@ mod names;
 mod record;
 mod sources;
 mod tails;
+#[cfg(test)]
+mod tests;
 mod trust;
 mod vectors;
 

@@ -1,0 +1,335 @@
+//! What evidence may see, what it says, and what is learned of it.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use rana_embed::Table;
+use rana_graph::{
+    Duplicates, EntityId, Graph, GraphBuilder, Pair, RelationId, Split, Task, TaskSet, TaskSetBuilder,
+};
+
+use super::evidence::{Evidence, EvidenceKind};
+use super::fit::{Lesson, LessonQuery, fit};
+use super::matrix::matrix;
+use super::{EdgeIndex, FusedConfig, FusedModel, Lessons, Sources, Trust, TrustedSource};
+use crate::model::{AdaptedRelation, FewShotModel, Support};
+use crate::rana::{Layout, RanaConfig, RanaModel, RanaParameters, StartVectors};
+
+const PEOPLE: u32 = 24;
+const CITIES: u32 = 6;
+
+/// People are born in cities, which lie in countries; `lives` and `votes` are tasks.
+fn world() -> (Graph, TaskSet) {
+    let mut builder = GraphBuilder::new(Duplicates::Remove);
+    for n in 0..PEOPLE {
+        builder.add_named(&format!("person:p{n}"), "born", &format!("city:c{}", n % CITIES));
+        builder.add_named(&format!("person:p{n}"), "knows", &format!("person:p{}", (n * 7 + 1) % PEOPLE));
+    }
+    for n in 0..CITIES {
+        builder.add_named(&format!("city:c{n}"), "lies", &format!("country:n{}", n % 3));
+    }
+    for relation in ["lives", "votes", "visits"] {
+        builder.add_task_relation(relation).unwrap();
+    }
+    let graph = builder.finish();
+    let entity = |name: String| graph.entity(&name).unwrap();
+    let pair = |head: String, tail: String| Pair { head: entity(head), tail: entity(tail) };
+    let lives: Vec<Pair> =
+        (0..PEOPLE).map(|n| pair(format!("person:p{n}"), format!("city:c{}", n % CITIES))).collect();
+    let votes: Vec<Pair> =
+        (0..PEOPLE).map(|n| pair(format!("person:p{n}"), format!("country:n{}", n % CITIES % 3))).collect();
+    let visits: Vec<Pair> =
+        (0..PEOPLE).map(|n| pair(format!("person:p{n}"), format!("city:c{}", (n + 1) % CITIES))).collect();
+    let mut tasks = TaskSetBuilder::default();
+    let candidates: Vec<EntityId> = graph.entities().collect();
+    for (split, name, facts) in
+        [(Split::Train, "lives", lives), (Split::Train, "votes", votes), (Split::Test, "visits", visits)]
+    {
+        let relation = graph.relation(name).unwrap();
+        tasks.add_task(split, relation, facts);
+        tasks.add_candidates(relation, candidates.clone());
+    }
+    tasks.filter_from_tasks();
+    (graph.clone(), tasks.finish())
+}
+
+fn sources<'g>(graph: &'g Graph, edges: EdgeIndex) -> Sources<'g> {
+    let config = RanaConfig { neighbours: 4, gamma: 1.0, ..RanaConfig::default() };
+    let start = StartVectors::random(graph, 8, 3);
+    let layout = Layout::new(&config, start.dim());
+    let rana =
+        RanaModel::new(config.clone(), graph, Arc::new(RanaParameters::initial(&config, &layout, &start)));
+    let values: Vec<f32> =
+        (0..graph.entity_count() * 4).map(|n| ((n * 37 % 101) as f32 / 50.0) - 1.0).collect();
+    Sources::new(graph, Arc::new(edges), rana, Some(Table::new(graph.entity_count(), 4, values).unwrap()))
+}
+
+fn support<'a>(task: &Task<'a>, shots: usize) -> Support<'a> {
+    Support {
+        relation: Some(task.relation),
+        pairs: &task.facts[..shots],
+        candidates: task.candidates,
+        seed: 1,
+    }
+}
+
+fn task<'a>(graph: &Graph, tasks: &'a TaskSet, name: &str) -> Task<'a> {
+    tasks.task(graph.relation(name).unwrap()).unwrap()
+}
+
+fn all_evidence<'a>(sources: &'a Sources<'_>, support: &Support<'_>) -> Vec<Evidence<'a>> {
+    sources.kinds().map(|kind| sources.adapt(kind, support).unwrap()).collect()
+}
+
+/// The same tasks without one of them.
+fn without(tasks: &TaskSet, name: RelationId) -> TaskSet {
+    let mut builder = TaskSetBuilder::default();
+    for task in tasks.iter().filter(|task| task.relation != name) {
+        builder.add_task(task.split, task.relation, task.facts.to_vec());
+        builder.add_candidates(task.relation, task.candidates.to_vec());
+    }
+    builder.finish()
+}
+
+#[test]
+fn a_relation_is_no_evidence_for_itself() {
+    let (graph, tasks) = world();
+    for name in ["lives", "votes"] {
+        let task = task(&graph, &tasks, name);
+        let there = sources(&graph, EdgeIndex::with_train_tasks(&graph, &tasks));
+        let gone = sources(&graph, EdgeIndex::with_train_tasks(&graph, &without(&tasks, task.relation)));
+        let heads: Vec<EntityId> = task.facts.iter().map(|pair| pair.head).collect();
+        let support = support(&task, 5);
+        let [seen, unseen] =
+            [&there, &gone].map(|sources| matrix(&all_evidence(sources, &support), &heads, task.candidates));
+        assert_eq!(seen, unseen, "{name}");
+        // The test can fail: to other relations these edges are there.
+        let other = Support { relation: graph.relation("visits"), ..support };
+        let [seen, unseen] =
+            [&there, &gone].map(|sources| matrix(&all_evidence(sources, &other), &heads, task.candidates));
+        assert_ne!(seen, unseen, "{name}");
+    }
+}
+
+#[test]
+fn facts_of_test_tasks_are_never_edges() {
+    let (graph, tasks) = world();
+    let visits = task(&graph, &tasks, "visits");
+    let index = EdgeIndex::with_train_tasks(&graph, &tasks);
+    let sight = index.without(None);
+    for pair in visits.facts {
+        assert!(sight.by(pair.head, visits.relation).is_empty());
+        assert!(sight.by(pair.tail, visits.relation.inverse()).is_empty());
+        assert_eq!(sight.degree(pair.head), sight.edges(pair.head).count());
+    }
+    // Train tasks are edges, but not where only the background is.
+    let lives = task(&graph, &tasks, "lives");
+    let head = lives.facts[0].head;
+    assert_eq!(sight.by(head, lives.relation).len(), 1);
+    assert_eq!(index.without(Some(lives.relation)).by(head, lives.relation).len(), 0);
+    assert_eq!(index.without(Some(lives.relation)).degree(head), sight.degree(head) - 1);
+    assert!(EdgeIndex::background(&graph).without(None).by(head, lives.relation).is_empty());
+}
+
+#[test]
+fn a_query_is_judged_the_same_whether_it_is_a_fact_or_not() {
+    let (graph, tasks) = world();
+    let lives = task(&graph, &tasks, "lives");
+    let sources = sources(&graph, EdgeIndex::with_train_tasks(&graph, &tasks));
+    let evidence = all_evidence(&sources, &support(&lives, 4));
+    // p6 and p12 are born in the same city; to the relation that is asked for, both only were.
+    let kinds: Vec<EvidenceKind> = evidence.iter().map(|of| of.kind).collect();
+    let rule = kinds.iter().position(|&kind| kind == EvidenceKind::Rule).unwrap();
+    let city = graph.entity("city:c0").unwrap();
+    let heads = [6, 12].map(|n| graph.entity(&format!("person:p{n}")).unwrap());
+    let rows = matrix(&evidence, &heads, &[city]);
+    assert_eq!(rows[rule], 1.0);
+    assert_eq!(rows[kinds.len() + rule], 1.0);
+}
+
+#[test]
+fn each_source_says_why() {
+    let (graph, tasks) = world();
+    let votes = task(&graph, &tasks, "votes");
+    let sources = sources(&graph, EdgeIndex::background(&graph));
+    let trusted = EvidenceKind::ALL
+        .iter()
+        .map(|&evidence| TrustedSource { evidence, trust: Trust { constant: 1.0, ..Trust::default() } })
+        .filter(|of| of.evidence != EvidenceKind::Type);
+    let model = FusedModel::new(&sources, trusted.collect());
+    let relation = model.fuse(&support(&votes, 5)).unwrap();
+    let (head, tail) = (votes.facts[9].head, votes.facts[9].tail);
+    let parts = relation.explain(head, tail);
+    let mut score = [0.0];
+    relation.scores(&[head], &[tail], &mut score);
+    let sum: f32 = parts.iter().map(|part| part.score).sum();
+    assert!((sum - score[0]).abs() < 1e-4, "{sum} {score:?}");
+    assert!(parts.is_sorted_by(|one, other| one.score.abs() >= other.score.abs()));
+    let text = |kind: EvidenceKind| {
+        let part = parts.iter().find(|part| part.evidence == kind).unwrap();
+        part.reason.as_ref().map(|reason| reason.text(&graph))
+    };
+    assert_eq!(
+        text(EvidenceKind::Path).unwrap(),
+        "5 of 5 supports are joined by `born` then `lies`; so is this pair"
+    );
+    assert_eq!(text(EvidenceKind::Rule), None);
+    assert_eq!(text(EvidenceKind::Edge), None);
+    assert_eq!(text(EvidenceKind::Copy).unwrap(), "the tail of 2 of 5 supports");
+    assert!(text(EvidenceKind::Translation).unwrap().starts_with("the relation leads here"));
+    assert_eq!(text(EvidenceKind::Signature).unwrap(), "100 % like the tails of the support");
+}
+
+#[test]
+fn entities_of_one_name_are_joined_and_words_are_compared() {
+    let mut builder = GraphBuilder::new(Duplicates::Remove);
+    for (head, tail) in [("boston bruins", "x"), ("boston", "y"), ("bruins", "z"), ("paris", "boston")] {
+        builder.add_named(head, "r", tail);
+    }
+    let graph = builder.finish();
+    let sources = sources(&graph, EdgeIndex::background(&graph));
+    let id = |name: &str| graph.entity(name).unwrap();
+    let pairs = [Pair { head: id("paris"), tail: id("x") }];
+    let candidates: Vec<EntityId> = graph.entities().collect();
+    let support = Support { relation: None, pairs: &pairs, candidates: &candidates, seed: 0 };
+    let name = sources.adapt(EvidenceKind::Name, &support).unwrap();
+    let rows =
+        matrix(std::slice::from_ref(&name), &[id("boston bruins")], &[id("boston"), id("bruins"), id("x")]);
+    assert!(rows[0] > 0.5 && rows[1] > 0.5 && rows[2] == 0.0, "{rows:?}");
+    assert_eq!((name.reason)(id("boston bruins"), id("x"), rows[2]), None);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn a_score_does_not_depend_on_what_else_is_scored(
+        heads in prop::collection::vec(0..PEOPLE, 1..5),
+        tails in prop::collection::vec(0..PEOPLE + CITIES, 1..60),
+        shots in 1usize..6,
+        weights in prop::collection::vec(-2.0f32..2.0, 27),
+    ) {
+        let (graph, tasks) = world();
+        let votes = task(&graph, &tasks, "votes");
+        let sources = sources(&graph, EdgeIndex::with_train_tasks(&graph, &tasks));
+        let trusted = sources.kinds().zip(weights.chunks(3)).map(|(evidence, of)| TrustedSource {
+            evidence,
+            trust: Trust { constant: of[0], record: of[1], scarcity: of[2] },
+        });
+        let model = FusedModel::new(&sources, trusted.collect());
+        let relation = model.adapt(&support(&votes, shots)).unwrap();
+        let heads: Vec<EntityId> = heads.into_iter().map(EntityId).collect();
+        let tails: Vec<EntityId> = tails.into_iter().map(EntityId).collect();
+        let mut block = vec![0.0; heads.len() * tails.len()];
+        relation.scores(&heads, &tails, &mut block);
+        for (row, &head) in block.chunks(tails.len()).zip(&heads) {
+            for (&score, &tail) in row.iter().zip(&tails) {
+                let mut alone = [0.0];
+                relation.scores(&[head], &[tail], &mut alone);
+                prop_assert_eq!(alone[0].to_bits(), score.to_bits());
+            }
+        }
+    }
+
+    #[test]
+    fn trust_is_learned_to_the_bottom(
+        values in prop::collection::vec(-1.0f32..1.0, 3 * 4 * 5 * 2),
+        records in prop::collection::vec(0.0f32..1.0, 6),
+        shots in prop::collection::vec(1usize..9, 3),
+        ridge in 0.001f64..0.1,
+    ) {
+        let lessons: Vec<Lesson> = (0..3).map(|lesson| Lesson {
+            records: records[2 * lesson..][..2].to_vec(),
+            shots: shots[lesson],
+            queries: (0..4).map(|query| LessonQuery {
+                rows: values[(lesson * 4 + query) * 10..][..10].to_vec(),
+                stands_for: vec![0.0, 0.0, 0.5, 1.0, 0.0],
+            }).collect(),
+        }).collect();
+        let all: Vec<&Lesson> = lessons.iter().collect();
+        let scales = [0.5, 2.0];
+        let price = [ridge, 3.0 * ridge, ridge];
+        let best = fit(&all, &scales, price);
+        let least = loss(&lessons, &scales, price, &best);
+        // No step in any direction leads further down.
+        for place in 0..best.len() {
+            for step in [-0.01, 0.01] {
+                let mut beside = best.clone();
+                beside[place] += step;
+                prop_assert!(loss(&lessons, &scales, price, &beside) > least);
+            }
+        }
+    }
+}
+
+/// The loss, straight from its definition.
+fn loss(lessons: &[Lesson], scales: &[f32], price: [f64; 3], at: &[f64]) -> f64 {
+    let mut loss: f64 = at.iter().enumerate().map(|(place, of)| 0.5 * price[place % 3] * of * of).sum();
+    for lesson in lessons {
+        for query in &lesson.queries {
+            let score = |candidate: usize| -> f64 {
+                let mut score = f64::from(query.stands_for[candidate]);
+                for source in 0..scales.len() {
+                    let terms = [1.0, f64::from(lesson.records[source]), 1.0 / lesson.shots as f64];
+                    let weight: f64 = (0..3).map(|term| at[source * 3 + term] * terms[term]).sum();
+                    score +=
+                        weight * f64::from(query.rows[candidate * scales.len() + source] / scales[source]);
+                }
+                score
+            };
+            let total: f64 = (0..query.stands_for.len()).map(|candidate| score(candidate).exp()).sum();
+            loss += (total.ln() - score(0)) / (lessons.len() * lesson.queries.len()) as f64;
+        }
+    }
+    loss
+}
+
+#[test]
+fn what_tells_the_truth_is_trusted() {
+    let (graph, tasks) = world();
+    let sources = sources(&graph, EdgeIndex::background(&graph));
+    let votes = [task(&graph, &tasks, "votes")];
+    let config =
+        FusedConfig { shots: vec![1, 3], draws: 3, queries: 6, candidates: 7, ..FusedConfig::default() };
+    let lessons = Lessons::gather(&config, &sources, &tasks, &votes).unwrap();
+    let trusted = Lessons::learn(&[&lessons], &config.evidence);
+    let of = |kind| trusted.iter().find(|of| of.evidence == kind).unwrap().trust;
+    // Where one is born decides; whom one knows does not.
+    assert!(of(EvidenceKind::Path).weight(0.0, 3) > 1.0, "{trusted:?}");
+    let model = FusedModel::new(&sources, trusted.clone());
+    let lives = task(&graph, &tasks, "votes");
+    let relation = model.adapt(&support(&lives, 3)).unwrap();
+    for pair in &lives.facts[3..] {
+        let mut scores = vec![0.0; lives.candidates.len()];
+        relation.scores(&[pair.head], lives.candidates, &mut scores);
+        let best = scores.iter().enumerate().max_by(|one, other| one.1.total_cmp(other.1)).unwrap().0;
+        assert_eq!(lives.candidates[best], pair.tail);
+    }
+    // The same again is the same to the bit, and fewer sources are fewer.
+    let again = Lessons::gather(&config, &sources, &tasks, &votes).unwrap();
+    assert_eq!(Lessons::learn(&[&again], &config.evidence), trusted);
+    let one = Lessons::learn(&[&lessons], &[EvidenceKind::Path]);
+    assert_eq!(one.iter().map(|of| of.evidence).collect::<Vec<_>>(), [EvidenceKind::Path]);
+    // A task that is too small teaches nothing.
+    let large = FusedConfig { shots: vec![PEOPLE as usize], ..config };
+    assert!(Lessons::gather(&large, &sources, &tasks, &votes).unwrap().is_empty());
+}
+
+#[test]
+fn wrong_settings_are_named() {
+    let good = FusedConfig::default();
+    good.check().unwrap();
+    for (config, field) in [
+        (FusedConfig { evidence: Vec::new(), ..good.clone() }, "evidence"),
+        (FusedConfig { evidence: vec![EvidenceKind::Copy; 2], ..good.clone() }, "evidence"),
+        (FusedConfig { folds: 1, ..good.clone() }, "folds"),
+        (FusedConfig { shots: vec![3, 0], ..good.clone() }, "shots"),
+        (FusedConfig { draws: 0, ..good.clone() }, "draws"),
+        (FusedConfig { queries: 0, ..good.clone() }, "queries"),
+        (FusedConfig { candidates: 0, ..good.clone() }, "candidates"),
+        (FusedConfig { ridge: -1.0, ..good.clone() }, "ridge"),
+        (FusedConfig { record_price: f64::NAN, ..good }, "record_price"),
+    ] {
+        assert_eq!(config.check().unwrap_err().field, field);
+    }
+}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Pre-training of TransE: rana against plain PyTorch and PyKEEN, in one run on one machine.
 
-    python3 benches/pretrain.py [--rounds 3] [--data ../shared/datasets/NELL-One]
+    python3 benches/pretrain.py [--rounds 3] [--data ../shared/datasets/NELL-One] [--kinds one] [--rivals PyTorch]
     python3 benches/pretrain.py --curves     what an epoch costs, drawn into docs/benchmarks/
     python3 benches/pretrain.py --wiki-one   one epoch on a graph of Wiki-One's size
 
@@ -22,13 +22,15 @@ from pathlib import Path
 
 from harness import DATA, ROOT, built_bench, generated, machine, measure, positive, run, say, virtualenv
 
-KINDS = ("one", "many")
+COUNTS = {"one": 1, "many": 64}
+KINDS = tuple(COUNTS)
 EPOCHS = {"one": 30, "many": 3}
 # Their epochs are all alike, so a few tell as much.
 RIVAL_EPOCHS = {"one": 6, "many": 3}
 BATCHES = (1024, 8192)
 # What every other figure is a multiple of.
-RIVALS = ("PyTorch", "PyKEEN")
+PACKAGES = {"PyTorch": "torch", "PyKEEN": "pykeen"}
+RIVALS = tuple(PACKAGES)
 BENCHES = Path(__file__).resolve().parent
 
 
@@ -40,11 +42,13 @@ def main() -> None:
         return finish(wiki_one(bench), DATA / "pretrain-wiki-one.json")
     if args.curves:
         return finish(curves(bench, args.data), DATA / "pretrain-curves.json", draw)
-    contestants = entrants(bench, virtualenv("pykeen"), args.data, args.quick)
+    python = virtualenv(*(PACKAGES[rival] for rival in args.rivals))
+    everybody = entrants(bench, python, args.data, args.quick)
+    contestants = {kind: takes_part(everybody[kind], args.rivals) for kind in args.kinds}
     rounds = [one_round(number + 1, contestants) for number in range(args.rounds)]
-    record = {"machine": machine(), "rounds": rounds, "median": medians(rounds)}
+    record = {"machine": machine(), "rounds": rounds, "median": medians(rounds, args.rivals)}
     finish(record, args.out)
-    print(table(record["median"]))
+    print(table(record["median"], args.rivals))
 
 
 def arguments() -> argparse.Namespace:
@@ -54,6 +58,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=default, help="the release directory of NELL-One")
     parser.add_argument("--out", type=Path, default=DATA / "pretrain.json", help="where the record goes")
     parser.add_argument("--quick", action="store_true", help="one setting per rival instead of their best")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS, help="which trainings (default both)")
+    parser.add_argument("--rivals", nargs="+", choices=RIVALS, default=RIVALS, help="beside whom (default all)")
     parser.add_argument("--curves", action="store_true", help="measure and draw what an epoch costs")
     parser.add_argument("--wiki-one", action="store_true", help="one epoch on a graph of Wiki-One's size")
     return parser.parse_args()
@@ -140,6 +146,11 @@ def entrants(bench: Path, python: Path, data: Path, is_quick: bool) -> dict:
     }
 
 
+def takes_part(entrants: dict, rivals: list) -> dict:
+    """All of rana's, and those rivals that were asked for."""
+    return {name: rate for name, rate in entrants.items() if name not in RIVALS or name in rivals}
+
+
 def mean_rate(rates: list) -> float:
     """The rate over all epochs but the first, in which things warm up."""
     return statistics.harmonic_mean(rates[1:])
@@ -155,21 +166,22 @@ def one_round(number: int, contestants: dict) -> dict:
     return results
 
 
-def medians(rounds: list) -> dict:
+def medians(rounds: list, rivals: list) -> dict:
     """Median rates, and median ratios to the rivals within a round."""
     def of(kind: str, name: str) -> dict:
-        ratios = {f"times {rival}": statistics.median(r[kind][name] / r[kind][rival] for r in rounds) for rival in RIVALS}
+        ratios = {f"times {rival}": statistics.median(r[kind][name] / r[kind][rival] for r in rounds) for rival in rivals}
         return {"facts_per_second": statistics.median(r[kind][name] for r in rounds), **ratios}
 
-    return {kind: {name: of(kind, name) for name in rounds[0][kind]} for kind in KINDS}
+    return {kind: {name: of(kind, name) for name in rounds[0][kind]} for kind in rounds[0]}
 
 
-def table(median: dict) -> str:
-    rows = ["| | negatives | facts per second | times PyTorch | times PyKEEN |", "| --- | ---: | ---: | ---: | ---: |"]
-    for kind, count in zip(KINDS, ("1", "64")):
-        for name, each in median[kind].items():
-            ratios = " | ".join(f"{each[f'times {rival}']:.1f}" for rival in RIVALS)
-            rows.append(f"| {name} | {count} | {each['facts_per_second']:,.0f} | {ratios} |")
+def table(median: dict, rivals: list) -> str:
+    columns = ["", "negatives", "facts per second", *(f"times {rival}" for rival in rivals)]
+    rows = ["| " + " | ".join(columns) + " |", "| --- |" + " ---: |" * (len(columns) - 1)]
+    for kind, entrants in median.items():
+        for name, each in entrants.items():
+            ratios = " | ".join(f"{each[f'times {rival}']:.1f}" for rival in rivals)
+            rows.append(f"| {name} | {COUNTS[kind]} | {each['facts_per_second']:,.0f} | {ratios} |")
     return "\n".join(rows)
 
 

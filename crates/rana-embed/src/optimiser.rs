@@ -119,6 +119,12 @@ impl Update {
     #[inline(always)]
     pub(crate) fn apply(&self, row: &mut [f32], state: &mut [f32], gradient: &[f32]) {
         self.optimiser.step(self.rate, row, state, gradient);
+        self.bound(row);
+    }
+
+    /// Shortens a row that has been updated if it has to be; to be called from such code too.
+    #[inline(always)]
+    pub(crate) fn bound(&self, row: &mut [f32]) {
         if let Some(most) = self.max_norm {
             shorten(row, most);
         }

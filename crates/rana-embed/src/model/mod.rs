@@ -23,7 +23,7 @@ pub(crate) use transe::TransE;
 impl Side {
     /// Forwards for a tail, backwards for a head.
     #[inline(always)]
-    const fn sign(self) -> f32 {
+    pub(crate) const fn sign(self) -> f32 {
         match self {
             Self::Head => -1.0,
             Self::Tail => 1.0,

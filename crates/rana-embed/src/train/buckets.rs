@@ -45,45 +45,35 @@ impl Dealing {
     pub(crate) fn new(config: &EmbedConfig, epoch: u32, facts: &[Fact], entities: usize) -> Self {
         let count = bucket_count(facts.len(), entities);
         let mut rng = rng(config.seed, Purpose::Order, [epoch.into(), 0]);
-        let bucket_of: Vec<u8> =
-            (0..entities).map(|_| (rng.random::<u32>() as usize % count) as u8).collect();
+        let bucket_of: Vec<u8> = (0..entities).map(|_| (rng.random::<u32>() % count as u32) as u8).collect();
         let (members, member_starts) =
             group(count, 0..entities as u32, |entity| bucket_of[entity as usize].into());
+        let rounds = rounds(count);
+        // Where each cell comes in the order of rounds and jobs: facts go there right away.
+        let mut cell_at = vec![0u16; count * count];
+        let cells = rounds.iter().flatten().flat_map(|&[first, second]| cells(count, first, second));
+        for (at, cell) in (0..).zip(cells) {
+            cell_at[cell] = at;
+        }
         let cell = |Listed { fact: Fact { head, tail, .. }, .. }: Listed| {
-            usize::from(bucket_of[head.index()]) * count + usize::from(bucket_of[tail.index()])
+            let cell = usize::from(bucket_of[head.index()]) * count + usize::from(bucket_of[tail.index()]);
+            cell_at[cell].into()
         };
-        let (by_cell, starts) = group(count * count, Listed::all(facts), cell);
-        let mut dealing = Self {
-            bucket_of,
-            members,
-            member_starts,
-            order: Vec::with_capacity(facts.len()),
-            jobs: Vec::new(),
-        };
-        for (round, pairs) in rounds(count).into_iter().enumerate() {
-            for [first, second] in pairs {
-                let there = dealing
-                    .append(&by_cell[starts[first * count + second]..starts[first * count + second + 1]]);
-                let back = match first == second {
-                    true => there.end..there.end,
-                    false => dealing
-                        .append(&by_cell[starts[second * count + first]..starts[second * count + first + 1]]),
-                };
-                dealing.jobs.push(Job { round, buckets: [first as u8, second as u8], cells: [there, back] });
+        let (mut order, starts) = group(count * count, Listed::all(facts), cell);
+        let mut jobs = Vec::with_capacity(count * (count + 1) / 2);
+        let mut spans = starts.windows(2).map(|ends| ends[0]..ends[1]);
+        for (round, pairs) in rounds.iter().enumerate() {
+            for &[first, second] in pairs {
+                let there = spans.next().unwrap_or_default();
+                let back =
+                    if first == second { there.end..there.end } else { spans.next().unwrap_or_default() };
+                jobs.push(Job { round, buckets: [first as u8, second as u8], cells: [there, back] });
             }
         }
-        for job in &dealing.jobs {
-            for cell in &job.cells {
-                dealing.order[cell.clone()].shuffle(&mut rng);
-            }
+        for cell in jobs.iter().flat_map(|job| &job.cells) {
+            order[cell.clone()].shuffle(&mut rng);
         }
-        dealing
-    }
-
-    fn append(&mut self, facts: &[Listed]) -> Range<usize> {
-        let start = self.order.len();
-        self.order.extend_from_slice(facts);
-        start..self.order.len()
+        Self { bucket_of, members, member_starts, order, jobs }
     }
 
     /// The jobs of the round that begins at a place in the order, and where it ends.
@@ -101,6 +91,12 @@ impl Dealing {
     }
 }
 
+/// The cells of a pair of buckets: there and back, or one if they are the same.
+fn cells(count: usize, first: usize, second: usize) -> impl Iterator<Item = usize> {
+    let back = (first != second).then_some(second * count + first);
+    [Some(first * count + second), back].into_iter().flatten()
+}
+
 /// How many buckets serve so many facts and entities: one, or an even number.
 fn bucket_count(facts: usize, entities: usize) -> usize {
     // Each pair of buckets is one job, in both directions.
@@ -116,16 +112,18 @@ fn group<T: Copy>(
     of: impl Fn(T) -> usize,
 ) -> (Vec<T>, Vec<usize>) {
     let mut starts = vec![0; groups + 1];
-    for item in items.clone() {
-        starts[of(item) + 1] += 1;
+    // Kept, because a group may take a while to find out.
+    let of_items: Vec<u16> = items.clone().map(|item| of(item) as u16).collect();
+    for &group in &of_items {
+        starts[usize::from(group) + 1] += 1;
     }
     for at in 0..groups {
         starts[at + 1] += starts[at];
     }
     let mut next = starts.clone();
     let mut sorted: Vec<T> = items.clone().collect();
-    for item in items {
-        let place = &mut next[of(item)];
+    for (item, group) in items.zip(of_items) {
+        let place = &mut next[usize::from(group)];
         sorted[*place] = item;
         *place += 1;
     }

@@ -32,7 +32,10 @@ pub(crate) fn step(
     shards.par_iter_mut().zip(slices).for_each(|(shard, slice)| {
         let [entities, relations] = frozen;
         let mut tables = FrozenTables { entities, relations };
-        scratch.with(|scratch| shard.compute(plan, *slice, scratch, &mut tables));
+        scratch.with(|(listing, scratch)| {
+            listing.fill(plan, *slice);
+            shard.compute(plan, *slice, listing, scratch, &mut tables);
+        });
     });
     let gradients: Vec<[&RowGradients; 2]> =
         shards.iter().map(|shard| [&shard.entities, &shard.relations]).collect();

@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::rows::Rows;
+use super::rows::{Rows, RowsMut};
 use super::table::Table;
 use crate::prefetch::fetch_at;
 
@@ -114,6 +114,67 @@ impl Lease<'_> {
     }
 }
 
+impl<'l> Lease<'l> {
+    /// Checks many rows at once, to be asked for by their places in the list.
+    ///
+    /// One by one, each in the middle of other work, the checks wait for the cache: a tenth of the time
+    /// with one negative per fact.
+    ///
+    /// # Panics
+    /// If one of the rows is in neither of the two buckets.
+    pub(crate) fn checked<'a>(&'a mut self, rows: &'a [u32]) -> Checked<'a, 'l> {
+        for &row in rows {
+            self.check(row as usize);
+        }
+        Checked { lease: self, rows }
+    }
+}
+
+/// Some rows of a lease, checked beforehand.
+pub(crate) struct Checked<'a, 'l> {
+    lease: &'a mut Lease<'l>,
+    /// All of them are in the buckets of the lease.
+    rows: &'a [u32],
+}
+
+impl Checked<'_, '_> {
+    /// The rows at three places of the list, to be changed.
+    ///
+    /// # Panics
+    /// If two of them are the same row.
+    #[inline(always)]
+    pub(crate) fn distinct_mut(&mut self, [a, b, c]: [usize; 3]) -> [&mut [f32]; 3] {
+        let rows = [self.rows[a], self.rows[b], self.rows[c]];
+        assert!(are_distinct(rows), "rows {rows:?} are not distinct");
+        let [a, b, c] = rows;
+        // SAFETY: the rows are on the checked list, so each is in the table and in a bucket of this
+        // lease, which is borrowed for as long as the references live; and no two are the same.
+        unsafe { [self.slice_mut(a), self.slice_mut(b), self.slice_mut(c)] }
+    }
+
+    /// # Safety
+    /// The row is on the list, and no other reference to it lives as long as this one.
+    #[inline(always)]
+    unsafe fn slice_mut<'r>(&self, row: u32) -> &'r mut [f32] {
+        let Leases { width, values, .. } = *self.lease.leases;
+        // SAFETY: as in `Lease::row_mut`, whose check the list has passed.
+        unsafe { std::slice::from_raw_parts_mut(values.add(row as usize * width), width) }
+    }
+
+    /// Starts to bring any row into the cache.
+    #[inline(always)]
+    pub(crate) fn fetch(&self, row: u32) {
+        self.lease.fetch(row as usize);
+    }
+}
+
+/// Whether no two of three rows are the same.
+#[inline(always)]
+pub(crate) fn are_distinct([a, b, c]: [u32; 3]) -> bool {
+    // Without branches between the comparisons, so that many can be made at once.
+    (a != b) & (b != c) & (c != a)
+}
+
 impl Rows for Lease<'_> {
     #[inline(always)]
     fn load(&self, row: usize, to: &mut [f32]) {
@@ -130,6 +191,18 @@ impl Rows for Lease<'_> {
         // Reads nothing, so it does not matter whether the row is lent.
         let Leases { width, values, .. } = *self.leases;
         fetch_at(values.wrapping_add(row * width), width);
+    }
+}
+
+impl RowsMut for Lease<'_> {
+    #[inline(always)]
+    fn width(&self) -> usize {
+        Lease::width(self)
+    }
+
+    #[inline(always)]
+    fn row_mut(&mut self, row: usize) -> (&mut [f32], &mut [f32]) {
+        Lease::row_mut(self, row)
     }
 }
 
@@ -184,6 +257,35 @@ mod tests {
     fn a_row_of_another_bucket_is_refused() {
         with_leases(|leases| {
             leases.lend([0, 2]).row_mut(1);
+        });
+    }
+
+    #[test]
+    fn checked_rows_are_lent_three_at_a_time() {
+        let (values, _) = with_leases(|leases| {
+            let mut lease = leases.lend([0, 2]);
+            let mut rows = lease.checked(&[3, 0, 2]);
+            let [a, b, c] = rows.distinct_mut([2, 0, 1]);
+            a.fill(2.0);
+            b.fill(3.0);
+            c.fill(0.5);
+        });
+        assert_eq!(values, [0.5, 0.5, 0.5, 0., 0., 0., 2., 2., 2., 3., 3., 3.]);
+    }
+
+    #[test]
+    #[should_panic(expected = "row 1 is not lent")]
+    fn a_list_with_a_row_of_another_bucket_is_refused() {
+        with_leases(|leases| {
+            leases.lend([0, 2]).checked(&[0, 2, 1]);
+        });
+    }
+
+    #[test]
+    #[should_panic(expected = "rows [0, 3, 0] are not distinct")]
+    fn a_row_is_lent_once_at_a_time() {
+        with_leases(|leases| {
+            leases.lend([0, 2]).checked(&[0, 3, 0]).distinct_mut([0, 1, 2]);
         });
     }
 }

@@ -5,13 +5,16 @@ use rayon::prelude::*;
 
 use super::Buffers;
 use super::buckets::{Dealing, Job};
+use super::copies::{Changed, Copies, merge};
+use super::fused::Fused;
 use super::lease::{Lease, Leases};
-use super::rows::{Rows, Tables};
-use super::shard::{Among, Plan, RowGradients, Shard};
+use super::listing::Listing;
+use super::rows::{RowsMut, Tables};
+use super::shard::{Among, Plan, RowGradients, Scratch, Shard, Slice};
 use super::slices;
 use super::table::Table;
+use crate::config::EmbedConfig;
 use crate::optimiser::Update;
-use crate::prefetch::fetch;
 use crate::side::Side;
 
 /// What a round did.
@@ -61,42 +64,55 @@ fn do_job(
     buffers: &Buffers,
     tables: &mut Lent<'_>,
 ) -> (usize, f64) {
-    let (mut queries, mut loss) = (0, 0.0);
-    buffers.spare.with(|(shard, scratch)| {
-        for (cell, [head, tail]) in job.cells.iter().zip([job.buckets, [job.buckets[1], job.buckets[0]]]) {
-            for mut slice in slices(plan, epoch, cell.start, &dealing.order[cell.clone()]) {
-                let bucket = if slice.side == Side::Tail { tail } else { head };
-                let members = dealing.members(bucket);
-                slice.among = Some(Among { members, bucket_of: &dealing.bucket_of, bucket });
-                shard.compute(plan, slice, scratch, tables);
-                Arch::new().dispatch(TakeRest { tables, shard });
-                queries += slice.facts.len();
-                loss += shard.loss;
+    let slices = job_slices(plan, dealing, epoch, job);
+    let is_fused = Fused::serves(plan.config);
+    let mut loss = 0.0;
+    buffers.spare.with(|Workplace { shard, scratch, listings: [now, next] }| {
+        if let Some(&first) = slices.first() {
+            next.fill(plan, first);
+        }
+        for (at, &slice) in slices.iter().enumerate() {
+            // Listed one slice ahead, so that its first rows can be fetched in time.
+            std::mem::swap(now, next);
+            match slices.get(at + 1) {
+                Some(&slice) => next.fill(plan, slice),
+                None => next.clear(),
             }
+            loss += if is_fused && now.has_distinct_entities() {
+                tables.train_fused(plan, now, next)
+            } else {
+                shard.compute(plan, slice, now, scratch, tables);
+                Arch::new().dispatch(TakeRest { tables, shard });
+                shard.loss
+            };
         }
     });
-    (queries, loss)
+    (slices.iter().map(|slice| slice.facts.len()).sum(), loss)
 }
 
-/// A table whose rows can be changed where they lie.
-trait RowsMut {
-    /// Numbers per row.
-    fn width(&self) -> usize;
-
-    /// A row and its state, to be updated once.
-    fn row_mut(&mut self, row: usize) -> (&mut [f32], &mut [f32]);
+/// The slices of a job, with negatives from the bucket of the true answer.
+fn job_slices<'o>(plan: &Plan<'_>, dealing: &'o Dealing, epoch: u32, job: &Job) -> Vec<Slice<'o>> {
+    let [first, second] = job.buckets;
+    let cells = job.cells.iter().zip([[first, second], [second, first]]);
+    cells
+        .flat_map(|(cell, [head, tail])| {
+            slices(plan, epoch, cell.start, &dealing.order[cell.clone()]).into_iter().map(move |slice| {
+                let bucket = if slice.side == Side::Tail { tail } else { head };
+                let members = dealing.members(bucket);
+                let among = Some(Among { members, bucket_of: &dealing.bucket_of, bucket });
+                Slice { among, ..slice }
+            })
+        })
+        .collect()
 }
 
-impl RowsMut for Lease<'_> {
-    #[inline(always)]
-    fn width(&self) -> usize {
-        Lease::width(self)
-    }
-
-    #[inline(always)]
-    fn row_mut(&mut self, row: usize) -> (&mut [f32], &mut [f32]) {
-        Lease::row_mut(self, row)
-    }
+/// What a thread works with.
+#[derive(Default)]
+pub(crate) struct Workplace {
+    shard: Shard,
+    scratch: Scratch,
+    /// The slice at work, and the next one.
+    listings: [Listing; 2],
 }
 
 /// Applies gradients one after the other, each to its row as it is by then; to be called from code
@@ -115,6 +131,15 @@ struct Lent<'l> {
     entities: Lease<'l>,
     relations: Copies<'l>,
     updates: [Update; 2],
+}
+
+impl Lent<'_> {
+    /// Trains on the facts that are listed and gives the sum of their losses.
+    fn train_fused(&mut self, plan: &Plan<'_>, listing: &Listing, next: &Listing) -> f64 {
+        let Self { entities, relations, updates } = self;
+        let EmbedConfig { loss, norm, .. } = *plan.config;
+        Fused { loss, norm, listing, next, entities, relations, updates: *updates }.train()
+    }
 }
 
 impl<'l> Tables for Lent<'l> {
@@ -155,126 +180,110 @@ impl WithSimd for TakeRest<'_, '_> {
     }
 }
 
-/// Relation rows, of which a job changes copies.
-struct Copies<'t> {
-    width: usize,
-    state_width: usize,
-    values: &'t [f32],
-    state: &'t [f32],
-    /// Where the copy of a row is, if there is one.
-    copy_of: Vec<u32>,
-    changed: Changed,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::Loss;
+    use crate::model::Norm;
+    use crate::negatives::{Negatives, Sampler};
+    use crate::optimiser::Optimiser;
+    use crate::parameters::Parameters;
+    use crate::train::lease::are_distinct;
+    use crate::train::shard::Listed;
+    use proptest::prelude::*;
+    use rana_graph::{Duplicates, EntityId, Fact, GraphBuilder, RelationId};
 
-/// The copies of the relation rows that a job has changed.
-#[derive(Default)]
-struct Changed {
-    /// Which rows are copied, in the order of the copies.
-    rows: Vec<u32>,
-    values: Vec<f32>,
-    state: Vec<f32>,
-    /// How often each copy was updated.
-    counts: Vec<u32>,
-}
+    const ENTITIES: u32 = 30;
+    const RELATIONS: u32 = 3;
 
-impl<'t> Copies<'t> {
-    const NONE: u32 = u32::MAX;
+    /// What became of the entities and relations, and the loss.
+    type Trained = (Vec<f32>, Changed, f64);
 
-    /// No copies yet.
-    fn of(table: &'t Table<'_>) -> Self {
-        let Table { width, state_width, ref values, ref state, .. } = *table;
-        let copy_of = vec![Self::NONE; values.len().checked_div(width).unwrap_or(0)];
-        Self { width, state_width, values, state, copy_of, changed: Changed::default() }
-    }
-
-    fn changed(self) -> Changed {
-        self.changed
-    }
-
-    /// Copies a row.
-    #[cold]
-    fn copy(&mut self, row: usize) -> usize {
-        let Self { width, state_width, changed, .. } = self;
-        let copy = changed.rows.len();
-        self.copy_of[row] = copy as u32;
-        changed.rows.push(row as u32);
-        changed.values.extend_from_slice(&self.values[row * *width..(row + 1) * *width]);
-        changed.state.extend_from_slice(&self.state[row * *state_width..(row + 1) * *state_width]);
-        changed.counts.push(0);
-        copy
-    }
-}
-
-impl Rows for Copies<'_> {
-    #[inline(always)]
-    fn load(&self, row: usize, to: &mut [f32]) {
-        to.copy_from_slice(self.row(row));
-    }
-
-    #[inline(always)]
-    fn row(&self, row: usize) -> &[f32] {
-        let (values, at) = match self.copy_of[row] {
-            Self::NONE => (self.values, row),
-            copy => (&self.changed.values[..], copy as usize),
-        };
-        &values[at * self.width..(at + 1) * self.width]
-    }
-
-    #[inline(always)]
-    fn fetch(&self, row: usize) {
-        fetch(self.row(row));
-    }
-}
-
-impl RowsMut for Copies<'_> {
-    #[inline(always)]
-    fn width(&self) -> usize {
-        self.width
-    }
-
-    #[inline(always)]
-    fn row_mut(&mut self, row: usize) -> (&mut [f32], &mut [f32]) {
-        let copy = match self.copy_of[row] {
-            Self::NONE => self.copy(row),
-            copy => copy as usize,
-        };
-        let Self { width, state_width, changed, .. } = self;
-        changed.counts[copy] += 1;
-        (
-            &mut changed.values[copy * *width..(copy + 1) * *width],
-            &mut changed.state[copy * *state_width..(copy + 1) * *state_width],
-        )
-    }
-}
-
-/// Makes each row the mean of its copies, weighted by how often each was updated.
-fn merge<'c>(table: Table<'_>, all: impl Iterator<Item = &'c Changed> + Clone) {
-    let Table { width, state_width, values, state, .. } = table;
-    let mut totals = vec![0u32; values.len().checked_div(width).unwrap_or(0)];
-    for copies in all.clone() {
-        for (&row, count) in copies.rows.iter().zip(&copies.counts) {
-            totals[row as usize] += count;
+    /// Trains on some facts, each with one negative.
+    fn trained(config: &EmbedConfig, side: Side, facts: &[Fact], is_fused: bool) -> Trained {
+        let mut builder = GraphBuilder::new(Duplicates::Keep);
+        for entity in 0..ENTITIES {
+            builder.intern_entity(&entity.to_string());
         }
-    }
-    let mut is_first = vec![true; totals.len()];
-    for copies in all {
-        for (copy, (&row, &count)) in copies.rows.iter().zip(&copies.counts).enumerate() {
-            let row = row as usize;
-            let share = count as f32 / totals[row] as f32;
-            let is_first = std::mem::replace(&mut is_first[row], false);
-            let add = |to: &mut [f32], from: &[f32]| {
-                for (to, from) in to.iter_mut().zip(from) {
-                    *to = if is_first { share * from } else { *to + share * from };
-                }
+        let graph = builder.finish();
+        let sampler = Sampler::new(config.negatives, &graph, facts, RELATIONS as usize);
+        let plan = Plan { config, facts, entities: ENTITIES as usize, sampler };
+        let order: Vec<Listed> = Listed::all(facts).collect();
+        let slice = Slice { epoch: 0, place: 0, side, facts: &order, among: None };
+        let mut listing = Listing::default();
+        listing.fill(&plan, slice);
+        for fact in 0..facts.len() {
+            let negative = 2 * facts.len() + fact;
+            while !are_distinct(listing.entities_of(fact)) {
+                listing.entities[negative] = (listing.entities[negative] + 1) % ENTITIES;
+            }
+        }
+        assert!(listing.has_distinct_entities());
+
+        let mut parameters = Parameters::random(config, ENTITIES as usize, RELATIONS as usize);
+        let Parameters { entities, relations, .. } = &mut parameters;
+        let table =
+            |values| Table { width: config.dim, state_width: 0, values, state: &mut [], heads: &mut [] };
+        let bucket_of = vec![0; ENTITIES as usize];
+        let leases = Leases::new(table(entities), &bucket_of);
+        let relations = table(relations);
+        let update = |max_norm| Update { optimiser: config.optimiser, rate: 0.1, max_norm };
+        let train = |mut tables: Lent<'_>| {
+            let loss = if is_fused {
+                tables.train_fused(&plan, &listing, &Listing::default())
+            } else {
+                let mut shard = Shard::default();
+                shard.compute(&plan, slice, &listing, &mut Scratch::default(), &mut tables);
+                tables.take(&mut shard);
+                shard.loss
             };
-            add(
-                &mut values[row * width..(row + 1) * width],
-                &copies.values[copy * width..(copy + 1) * width],
-            );
-            add(
-                &mut state[row * state_width..(row + 1) * state_width],
-                &copies.state[copy * state_width..(copy + 1) * state_width],
-            );
+            (tables.relations.changed(), loss)
+        };
+        let (changed, loss) = train(Lent {
+            entities: leases.lend([0, 0]),
+            relations: Copies::of(&relations),
+            updates: [update(config.max_norm), update(None)],
+        });
+        (parameters.entities, changed, loss)
+    }
+
+    proptest! {
+        #[test]
+        fn without_gradients_in_memory_training_gives_the_same_bits(
+            facts in prop::collection::vec((0..ENTITIES, 0..RELATIONS, 1..ENTITIES), 1..80),
+            dim in 16usize..50,
+            norm in prop::sample::select(Norm::ALL),
+            loss in prop::sample::select(&[
+                Loss::Margin { margin: 0.5 },
+                Loss::Logistic { gamma: 1.0 },
+                Loss::SelfAdversarial { gamma: 2.0, temperature: 0.8 },
+                Loss::Softmax,
+            ][..]),
+            side in prop::sample::select(&Side::ALL[..]),
+            max_norm in prop::option::of(0.5f32..2.0),
+            inverses in any::<bool>(),
+        ) {
+            let facts: Vec<Fact> = facts
+                .into_iter()
+                .map(|(head, relation, further)| Fact {
+                    head: EntityId(head),
+                    relation: RelationId::forward(relation),
+                    tail: EntityId((head + further) % ENTITIES),
+                })
+                .collect();
+            let config = EmbedConfig {
+                norm, dim, loss, max_norm, inverses,
+                init: Some(0.3),
+                optimiser: Optimiser::Sgd,
+                negatives: Negatives { count: 1, shared_by: 1, filtered: false, ..Negatives::default() },
+                ..EmbedConfig::default()
+            };
+            prop_assert!(Fused::serves(&config));
+            let (entities, changed, loss) = trained(&config, side, &facts, true);
+            let (expected_entities, expected_changed, expected_loss) = trained(&config, side, &facts, false);
+            prop_assert_eq!(loss, expected_loss);
+            prop_assert_eq!(entities, expected_entities);
+            prop_assert_eq!(changed, expected_changed);
         }
     }
 }

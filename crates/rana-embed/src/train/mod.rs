@@ -2,9 +2,12 @@
 
 mod buckets;
 mod checkpoint;
+mod copies;
 mod data;
 mod deterministic;
+mod fused;
 mod lease;
+mod listing;
 mod lock_free;
 mod observer;
 mod rows;
@@ -35,7 +38,8 @@ pub use observer::{EpochReport, Observer};
 pub(crate) use shard::{Among, Listed};
 
 use buckets::Dealing;
-use lock_free::Round;
+use listing::Listing;
+use lock_free::{Round, Workplace};
 use shard::{Plan, Scratch, Shard, Slice, Spares};
 use table::Table;
 
@@ -260,11 +264,11 @@ impl EpochOrder {
 
 /// What is kept from batch to batch only to save allocations.
 struct Buffers {
-    scratch: Spares<Scratch>,
+    scratch: Spares<(Listing, Scratch)>,
     /// The gradients of a batch (deterministic).
     shards: Vec<Shard>,
     /// What is not in use at the moment (lock-free).
-    spare: Spares<(Shard, Scratch)>,
+    spare: Spares<Workplace>,
 }
 
 /// The buffers of a run.

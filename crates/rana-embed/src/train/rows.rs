@@ -25,6 +25,15 @@ pub(crate) trait Rows: Sync {
     }
 }
 
+/// A table whose rows can be changed where they lie.
+pub(crate) trait RowsMut {
+    /// Numbers per row.
+    fn width(&self) -> usize;
+
+    /// A row and its state, to be updated once.
+    fn row_mut(&mut self, row: usize) -> (&mut [f32], &mut [f32]);
+}
+
 /// Both tables, and what becomes of gradients at their rows.
 pub(crate) trait Tables {
     type Entities: Rows;

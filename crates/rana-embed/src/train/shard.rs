@@ -4,15 +4,14 @@ use std::sync::Mutex;
 
 use rana_graph::Fact;
 
+use super::listing::Listing;
 use super::rows::{Rows, Tables};
 use super::unshared::Unshared;
 use crate::config::EmbedConfig;
-use crate::negatives::{Sampler, anchor, answer};
+use crate::negatives::Sampler;
 use crate::optimiser::Regulariser;
-use crate::seed::{Purpose, rng};
 use crate::side::Side;
 use crate::similarity::{Blocks, Forward};
-use crate::vectors::route;
 
 /// Facts of a shard: enough to make the fixed costs small, few enough to stay in the cache.
 const SHARD_FACTS: usize = 64;
@@ -131,10 +130,7 @@ pub(crate) struct Shard {
 /// The buffers a shard is computed in: one set per thread, so that they stay in its cache.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    /// Anchors, then answers, then negatives.
-    pub(crate) entities: Vec<u32>,
-    pub(crate) relations: Vec<u32>,
-    /// Rows of these entities.
+    /// Rows of the listed entities.
     pub(crate) entity_rows: Vec<f32>,
     pub(crate) relation_rows: Vec<f32>,
     pub(crate) queries: Vec<f32>,
@@ -172,14 +168,14 @@ impl Shard {
         &mut self,
         plan: &Plan<'_>,
         slice: Slice<'_>,
+        listing: &Listing,
         scratch: &mut Scratch,
         tables: &mut impl Tables,
     ) {
-        let side = scratch.list(plan, slice);
         if plan.config.negatives.shared_by == 1 {
-            self.compute_unshared(plan, slice, side, scratch, tables);
+            self.compute_unshared(plan, slice, listing, scratch, tables);
         } else {
-            self.compute_shared(plan, slice, side, scratch, tables);
+            self.compute_shared(plan, slice, listing, scratch, tables);
         }
     }
 
@@ -187,7 +183,7 @@ impl Shard {
         &mut self,
         plan: &Plan<'_>,
         slice: Slice<'_>,
-        side: Side,
+        listing: &Listing,
         scratch: &mut Scratch,
         tables: &mut impl Tables,
     ) {
@@ -199,7 +195,7 @@ impl Shard {
         resize(&mut scratch.queries, dim);
         resize(&mut scratch.query_gradients, dim);
         resize(&mut scratch.scores, 3 * count);
-        Unshared { plan, slice, side, scratch, tables, shard: self }.compute();
+        Unshared { plan, slice, listing, scratch, tables, shard: self }.compute();
     }
 
     /// In whole blocks of facts that share negatives, which are matrix products of a kind.
@@ -207,24 +203,24 @@ impl Shard {
         &mut self,
         plan: &Plan<'_>,
         slice: Slice<'_>,
-        side: Side,
+        listing: &Listing,
         scratch: &mut Scratch,
         tables: &impl Tables,
     ) {
         let config = plan.config;
         let (dim, width) = (config.dim, config.model.relation_width(config.dim));
         let (facts, negatives) = (slice.facts.len(), config.negatives.count);
-        self.entities.reset(&scratch.entities, dim, facts);
-        self.relations.reset(&scratch.relations, width, facts);
-        resize(&mut scratch.entity_rows, scratch.entities.len() * dim);
-        tables.entities().load_all(&scratch.entities, dim, &mut scratch.entity_rows);
+        self.entities.reset(&listing.entities, dim, facts);
+        self.relations.reset(&listing.relations, width, facts);
+        resize(&mut scratch.entity_rows, listing.entities.len() * dim);
+        tables.entities().load_all(&listing.entities, dim, &mut scratch.entity_rows);
         resize(&mut scratch.relation_rows, facts * width);
-        tables.relations().load_all(&scratch.relations, width, &mut scratch.relation_rows);
+        tables.relations().load_all(&listing.relations, width, &mut scratch.relation_rows);
 
         let (anchors, others) = scratch.entity_rows.split_at(facts * dim);
         let (answers, candidates) = others.split_at(facts * dim);
         resize(&mut scratch.queries, facts * dim);
-        config.model.queries(dim, side, anchors, &scratch.relation_rows, &mut scratch.queries);
+        config.model.queries(dim, listing.side, anchors, &scratch.relation_rows, &mut scratch.queries);
 
         resize(&mut scratch.scores, facts * (1 + negatives));
         resize(&mut scratch.score_gradients, facts * (1 + negatives));
@@ -235,7 +231,7 @@ impl Shard {
             let (queries, candidates) = (&scratch.queries[part.queries()], &candidates[part.candidates()]);
             similarity.scores(part.shape, queries, candidates, &mut false_scores[part.scores()]);
         }
-        let drawn = &scratch.entities[2 * facts..];
+        let drawn = &listing.entities[2 * facts..];
         let shared_by = config.negatives.shared_by;
         let of_chunks = slice.facts.chunks(shared_by).zip(drawn.chunks_exact(negatives));
         for ((chunk, drawn), scores) in of_chunks.zip(false_scores.chunks_mut(shared_by * negatives)) {
@@ -270,7 +266,7 @@ impl Shard {
         let for_relations = &mut self.relations.gradients;
         config.model.backward(
             dim,
-            side,
+            listing.side,
             anchors,
             &scratch.relation_rows,
             &scratch.query_gradients,
@@ -299,33 +295,6 @@ impl Shard {
                 self.relations.rows[at] = RowGradients::NONE;
             }
         }
-    }
-}
-
-impl Scratch {
-    /// Draws negatives and lists all rows; gives the side the model is to be asked for.
-    fn list(&mut self, plan: &Plan<'_>, slice: Slice<'_>) -> Side {
-        let config = plan.config;
-        let (facts, negatives) = (slice.facts.len(), config.negatives.count);
-        let chunks = facts.div_ceil(config.negatives.shared_by);
-        self.entities.resize(2 * facts + chunks * negatives, 0);
-        self.relations.resize(facts, 0);
-        let mut side = slice.side;
-        for (at, &Listed { fact, .. }) in slice.facts.iter().enumerate() {
-            let directed = match slice.side {
-                Side::Tail => fact.relation,
-                Side::Head => fact.relation.inverse(),
-            };
-            let (row, asked) = route(config.inverses, directed);
-            side = asked;
-            self.relations[at] = row as u32;
-            self.entities[at] = anchor(fact, slice.side).0;
-            self.entities[facts + at] = answer(fact, slice.side).0;
-        }
-        let place = 2 * slice.place as u64 + slice.side as u64;
-        let mut rng = rng(config.seed, Purpose::Negatives, [slice.epoch.into(), place]);
-        plan.sampler.draw(&mut rng, slice.side, slice.facts, slice.among, &mut self.entities[2 * facts..]);
-        side
     }
 }
 

@@ -2,6 +2,7 @@
 
 use rana_graph::{Duplicates, EntityId, Fact, Graph, GraphBuilder, RelationId};
 
+use super::listing::Listing;
 use super::rows::{Frozen, FrozenTables};
 use super::shard::{Listed, Plan, RowGradients, Scratch, Shard, Slice};
 use crate::config::EmbedConfig;
@@ -185,10 +186,13 @@ fn check(config: &EmbedConfig, side: Side) {
     let plan = Plan { config, facts, entities: ENTITIES as usize, sampler };
     let order: Vec<Listed> = Listed::all(facts).collect();
     let width = parameters.relation_width();
-    let mut shard = Shard::default();
+    let slice = Slice { epoch: 0, place: 0, side, facts: &order, among: None };
+    let (mut shard, mut listing) = (Shard::default(), Listing::default());
+    listing.fill(&plan, slice);
     shard.compute(
         &plan,
-        Slice { epoch: 0, place: 0, side, facts: &order, among: None },
+        slice,
+        &listing,
         &mut Scratch::default(),
         &mut FrozenTables {
             entities: Frozen { values: &parameters.entities, width: config.dim },

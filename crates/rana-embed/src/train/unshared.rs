@@ -7,22 +7,21 @@ use std::marker::PhantomData;
 
 use pulp::{Arch, Simd, WithSimd};
 
+use super::listing::Listing;
 use super::rows::{Rows, Tables};
 use super::shard::{Plan, Scratch, Shard, Slice};
 use crate::model::{ComplEx, DistMult, Model, ModelKind, Norm, RotatE, SimplE, TransE};
 use crate::optimiser::Regulariser;
-use crate::side::Side;
 use crate::similarity::{Dot, Kernel, L1, L2, Modulus, pull_pair, score_pair};
 
 /// Facts whose rows are fetched ahead of use.
 const AHEAD: usize = 4;
 
-/// Some facts, their rows and negatives being listed in the shard by then.
+/// Some facts, their rows and negatives being listed.
 pub(crate) struct Unshared<'a, T> {
     pub(crate) plan: &'a Plan<'a>,
     pub(crate) slice: Slice<'a>,
-    /// The side the model is to be asked for.
-    pub(crate) side: Side,
+    pub(crate) listing: &'a Listing,
     pub(crate) scratch: &'a mut Scratch,
     pub(crate) tables: &'a mut T,
     pub(crate) shard: &'a mut Shard,
@@ -57,12 +56,12 @@ impl<T: Tables, M: Model, K: Kernel<P>, const P: usize> WithSimd for Compute<'_,
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Unshared { plan, slice, side, scratch, tables, shard } = self.work;
+        let Unshared { plan, slice, listing, scratch, tables, shard } = self.work;
         let config = plan.config;
         let (dim, width) = (config.dim, config.model.relation_width(config.dim));
         let (facts, count) = (slice.facts.len(), config.negatives.count);
         let is_penalised = config.regulariser != Regulariser::None;
-        let (anchors, others) = scratch.entities.split_at(facts);
+        let (anchors, others) = listing.entities.split_at(facts);
         let (answers, drawn) = others.split_at(facts);
         let (query, query_gradient) = (&mut scratch.queries[..dim], &mut scratch.query_gradients[..dim]);
         let (scores, others) = scratch.scores.split_at_mut(count);
@@ -80,9 +79,9 @@ impl<T: Tables, M: Model, K: Kernel<P>, const P: usize> WithSimd for Compute<'_,
             }
             let drawn = &drawn[at * count..(at + 1) * count];
             let anchor = entities.row(anchors[at] as usize);
-            let relation = relations.row(scratch.relations[at] as usize);
+            let relation = relations.row(listing.relations[at] as usize);
             let answer = entities.row(answers[at] as usize);
-            M::query(side, anchor, relation, query);
+            M::query(listing.side, anchor, relation, query);
             let score = score_pair::<S, K, P>(simd, query, answer);
             for (&negative, score) in drawn.iter().zip(scores.iter_mut()) {
                 let negative = entities.row(negative as usize);
@@ -110,8 +109,8 @@ impl<T: Tables, M: Model, K: Kernel<P>, const P: usize> WithSimd for Compute<'_,
                 }
             }
             let for_anchor = shard.entities.next(anchors[at], dim);
-            let for_relation = shard.relations.next(scratch.relations[at], width);
-            M::backward(side, anchor, relation, query_gradient, for_anchor, for_relation);
+            let for_relation = shard.relations.next(listing.relations[at], width);
+            M::backward(listing.side, anchor, relation, query_gradient, for_anchor, for_relation);
             config.regulariser.add_gradient(config.model.entity_layout(), anchor, for_anchor);
             if let Some(layout) = config.model.relation_layout() {
                 config.regulariser.add_gradient(layout, relation, for_relation);

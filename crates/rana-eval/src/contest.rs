@@ -124,19 +124,27 @@ impl<'t> Contest<'t> {
         queries: &[Pair],
     ) -> Result<Vec<Rank>, NotANumber> {
         let heads: Vec<EntityId> = queries.iter().map(|query| query.head).collect();
-        let right: Vec<f32> = queries
-            .iter()
-            .map(|query| {
-                let mut score = [0.0];
-                relation.scores(&[query.head], &[query.tail], &mut score);
-                score[0]
-            })
-            .collect();
+        let alone = |query: &Pair| {
+            let mut score = [0.0];
+            relation.scores(&[query.head], &[query.tail], &mut score);
+            score[0]
+        };
+        // What the right tail scores must be known before others are counted. Where all candidates are one block, it is
+        // among them, and need not be scored by itself.
+        let is_one_block = self.candidates.len() <= CANDIDATES_PER_BLOCK;
+        let mut right: Vec<f32> = if is_one_block { Vec::new() } else { queries.iter().map(alone).collect() };
         let mut ranks = vec![Rank::default(); queries.len()];
         let mut scores = Vec::new();
         for candidates in self.candidates.chunks(CANDIDATES_PER_BLOCK) {
             scores.resize(queries.len() * candidates.len(), 0.0);
             relation.scores(&heads, candidates, &mut scores);
+            if is_one_block {
+                let rows = queries.iter().zip(scores.chunks_exact(candidates.len()));
+                let score = |(query, row): (&Pair, &[f32])| {
+                    candidates.binary_search(&query.tail).map_or_else(|_| alone(query), |place| row[place])
+                };
+                right = rows.map(score).collect();
+            }
             for (at, (query, row)) in queries.iter().zip(scores.chunks_exact(candidates.len())).enumerate() {
                 count(&mut ranks[at], row, right[at]).map_err(|Nan| NotANumber(query.head))?;
                 // The true tail is among the candidates or not; known tails may hold it or not.

@@ -15,7 +15,7 @@ use super::embed::in_pool;
 use super::trials::TrialsProgress;
 use crate::error::CliError;
 use crate::settings::{SettingsFile, print_settings};
-use crate::terminal::{BOLD, DIM, Terminal, table};
+use crate::terminal::{BOLD, Terminal, table};
 
 /// Train rana-fused: RANA and the evidence in the graph.
 ///
@@ -39,8 +39,8 @@ pub(crate) struct FuseArgs {
     /// Where the model goes.
     #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath, required_unless_present = "print_config")]
     out: Option<PathBuf>,
-    /// Settings of RANA and its vectors that are known to serve a benchmark; if not given, vectors are trained as
-    /// serves the size of the graph.
+    /// Settings of RANA and its vectors that are known to serve a benchmark; if not given, those of RANA are
+    /// nell-one-tuned, and vectors are trained as serves the size of the graph.
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
     /// The same seed gives the same model.
@@ -49,6 +49,9 @@ pub(crate) struct FuseArgs {
     /// A source of evidence that is not used; may be repeated.
     #[arg(long, value_name = "EVIDENCE")]
     without: Vec<EvidenceKind>,
+    /// One setting of RANA, such as steps=300; may be repeated. See `rana train KG --print-config` for all.
+    #[arg(long, value_name = "KEY=VALUE")]
+    rana: Vec<String>,
     /// One setting, such as train_task_edges=false; may be repeated. See --print-config for all.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -98,24 +101,24 @@ impl FuseArgs {
     fn training(&self, store: &Store, fused: FusedConfig) -> Result<FusedTraining, CliError> {
         let name = self.preset.as_deref().unwrap_or("nell-one-tuned");
         let rana = RanaConfig::preset(name).map_err(|error| CliError::Usage(error.to_string()))?;
-        let vectors = |model| match &self.preset {
-            Some(preset) => VectorSettings::of_preset(preset, model)
-                .map_err(|error| CliError::Usage(format!("the vectors of RANA's preset: {error}"))),
-            // What the train tasks know is evidence too.
-            None => Ok(VectorSettings {
+        let rana: RanaConfig = SettingsFile::of_assignments(&self.rana)?.over(&rana)?;
+        let rana = RanaConfig { seed: self.seed, ..rana };
+        rana.check().map_err(|error| CliError::Usage(error.to_string()))?;
+        let vectors = |model| {
+            let of_preset =
+                self.preset.as_ref().and_then(|preset| VectorSettings::of_preset(preset, model).ok());
+            of_preset.unwrap_or_else(|| VectorSettings {
+                // What the train tasks know is evidence too.
                 facts: PretrainingFacts::TrainTasks,
                 ..VectorSettings::recommended(model, store)
-            }),
+            })
         };
-        let products = match fused.evidence.contains(&EvidenceKind::Product) {
-            true => Some(VectorPlan::Train(vectors(ModelKind::DistMult)?)),
-            false => None,
-        };
+        let products = fused.evidence.contains(&EvidenceKind::Product);
         Ok(FusedTraining {
             name: name.to_owned(),
-            vectors: VectorPlan::Train(vectors(ModelKind::TransE)?),
-            products,
-            rana: RanaConfig { seed: self.seed, ..rana },
+            vectors: VectorPlan::Train(vectors(ModelKind::TransE)),
+            products: products.then(|| VectorPlan::Train(vectors(ModelKind::DistMult))),
+            rana,
             fused: FusedConfig { seed: self.seed, ..fused },
         })
     }
@@ -146,6 +149,6 @@ impl Account<'_> {
             "dev MRR {BOLD}{:.3}{BOLD:#}; on train tasks left out {BOLD}{:.3}{BOLD:#} over queries, {:.3} over tasks",
             scores.dev_mrr, scores.cross_validated_mrr, scores.cross_validated_macro_mrr
         )?;
-        writeln!(out, "wrote {BOLD}{run}{BOLD:#}; evaluate it with `rana eval {run}`{DIM}{DIM:#}")
+        writeln!(out, "wrote {BOLD}{run}{BOLD:#}; evaluate it with `rana eval {run}`")
     }
 }

@@ -13,7 +13,8 @@ use crate::terminal::{BOLD, DIM, Terminal, results};
 
 /// Make a table or figure of the paper again, from raw files, beside the published numbers.
 ///
-/// table2 (RANA beside others), table3 (ablations), fig2a (1 to 8 shots) or fig2b (1 to 10 negatives). Settings
+/// table2 (RANA beside others), table3 (ablations), fig2a (1 to 8 shots), fig2b (1 to 10 negatives), or frontier, which is
+/// not in the paper: RANA with the evidence in the graph, and what each evidence does. Settings
 /// come from presets, the model of each training is chosen on dev, and test is evaluated once per training. Rows
 /// that learn nothing stand below. Ctrl-C keeps what is done, and the same command goes on from there to the same
 /// numbers; tables and figures in the same --out share their trainings.
@@ -23,6 +24,7 @@ Examples:
   rana reproduce table2 --data NELL-One
   rana reproduce table3 --preset nell-one-tuned --seeds 3
   rana reproduce fig2a --dataset WD50K --out reproduction/wd50k
+  rana reproduce frontier --data NELL-One
   rana reproduce table2 --fast          (a smoke run on the embedded graph, in seconds)
 
 Raw files are looked for in --data DIR, or else in $RANA_DATASETS/NAME, datasets/NAME and \
@@ -31,7 +33,7 @@ Wiki-One cannot be had any more.
 
 Written to DIR: the table (.md, .csv, .json), its picture (.svg, .png), the graph, the vectors and the trials.")]
 pub(crate) struct ReproduceArgs {
-    /// table2, table3, fig2a or fig2b.
+    /// table2, table3, fig2a, fig2b or frontier.
     #[arg(value_name = "WHAT")]
     what: Experiment,
     /// The dataset: its name says which numbers were published, and where its files are looked for.
@@ -47,7 +49,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u64).range(1..=1000), conflicts_with = "fast")]
     seeds: u64,
     /// The settings of RANA, for training and vectors; may be repeated for table2. If not given: nell-one
-    /// (the paper's reading), and in table2 also nell-one-tuned.
+    /// (the paper's reading), in table2 also nell-one-tuned, and for frontier only that.
     #[arg(long, value_name = "NAME", conflicts_with = "fast")]
     preset: Vec<String>,
     /// How many random supports of each task are evaluated beside the official one; 0 for none.

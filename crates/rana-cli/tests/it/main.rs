@@ -9,6 +9,7 @@ mod datasets;
 mod embed;
 #[cfg(unix)]
 mod faults;
+mod fuse;
 mod reproduce;
 mod sweep;
 mod train;

@@ -22,6 +22,7 @@ fn every_table_and_figure_has_a_smoke_run() {
         ("table3", "table3-umls", 14),
         ("fig2a", "fig2a-umls", 48),
         ("fig2b", "fig2b-umls", 15),
+        ("frontier", "frontier-umls", 31),
     ] {
         let report = json(dir.path(), &["reproduce", what, "--fast", "--out", "out"]);
         assert_eq!(report["is_smoke"], true);
@@ -36,6 +37,8 @@ fn every_table_and_figure_has_a_smoke_run() {
             }
         }
     }
+    let shown = text(&run(dir.path(), &["reproduce", "frontier", "--fast", "--out", "out"]).stdout);
+    assert!(shown.contains("paired over 2 resampled supports"), "{shown}");
     let shown = text(&run(dir.path(), &["reproduce", "table2", "--fast", "--out", "out"]).stdout);
     assert!(shown.starts_with("SMOKE RUN"), "{shown}");
     assert!(

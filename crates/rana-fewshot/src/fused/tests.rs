@@ -5,10 +5,11 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use rana_embed::Table;
 use rana_graph::{
-    Duplicates, EntityId, Graph, GraphBuilder, Pair, RelationId, Split, Task, TaskSet, TaskSetBuilder,
+    Duplicates, EntityId, Graph, GraphBuilder, LabelRank, Pair, RelationId, Split, Task, TaskSet,
+    TaskSetBuilder,
 };
 
-use super::evidence::{Evidence, EvidenceKind};
+use super::evidence::{Evidence, EvidenceKind, Reason};
 use super::fit::{Lesson, LessonQuery, fit};
 use super::matrix::matrix;
 use super::{EdgeIndex, FusedConfig, FusedModel, Lessons, Sources, Trust, TrustedSource};
@@ -186,9 +187,15 @@ fn entities_of_one_name_are_joined_and_words_are_compared() {
     for (head, tail) in [("boston bruins", "x"), ("boston", "y"), ("bruins", "z"), ("paris", "boston")] {
         builder.add_named(head, "r", tail);
     }
+    builder.add_label("y", "Zebra", LabelRank::Untagged);
+    builder.add_label("z", "zebra", LabelRank::Untagged);
     let graph = builder.finish();
     let sources = sources(&graph, EdgeIndex::background(&graph));
     let id = |name: &str| graph.entity(name).unwrap();
+    // `boston` leads to y, and z has the same name.
+    let joined: Vec<RelationId> = sources.sight(None).joining(id("y"), id("z")).collect();
+    assert_eq!(joined.len(), 1);
+    assert_eq!(Reason::Edge { by: joined[0] }.text(&graph), "the pair is joined by the same name");
     let pairs = [Pair { head: id("paris"), tail: id("x") }];
     let candidates: Vec<EntityId> = graph.entities().collect();
     let support = Support { relation: None, pairs: &pairs, candidates: &candidates, seed: 0 };

@@ -43,13 +43,17 @@ struct Product<'a> {
 
 impl AdaptedRelation for Product<'_> {
     fn scores(&self, heads: &[EntityId], candidates: &[EntityId], out: &mut [f32]) {
-        let row = |entity: &EntityId| self.table.row(entity.index());
-        let queries: Vec<f32> = heads
-            .iter()
-            .flat_map(|head| row(head).iter().zip(&self.relation).map(|(head, relation)| head * relation))
-            .collect();
-        let candidate_rows: Vec<f32> = candidates.iter().flat_map(row).copied().collect();
-        let shape = Blocks::one(heads.len(), candidates.len(), self.table.dim());
-        Similarity::Dot.scores(shape, &queries, &candidate_rows, out);
+        let dim = self.table.dim();
+        let rows = |entities: &[EntityId]| {
+            let mut rows = Vec::with_capacity(entities.len() * dim);
+            entities.iter().for_each(|entity| rows.extend_from_slice(self.table.row(entity.index())));
+            rows
+        };
+        let mut queries = rows(heads);
+        for query in queries.chunks_exact_mut(dim) {
+            query.iter_mut().zip(&self.relation).for_each(|(value, relation)| *value *= relation);
+        }
+        let shape = Blocks::one(heads.len(), candidates.len(), dim);
+        Similarity::Dot.scores(shape, &queries, &rows(candidates), out);
     }
 }

@@ -456,7 +456,7 @@ impl ReproductionReport {
             rows.filter_map(|row| Some((row, row.ours.as_ref()?.test.mrr)))
                 .max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))
         };
-        let (trained, mrr) = best(RowKind::Rana)?;
+        let (trained, mrr) = best(RowKind::Fused).or_else(|| best(RowKind::Rana))?;
         let runs = trained.ours.as_ref().map_or(1, |ours| ours.runs);
         let mut text = format!("{}: MRR {}", trained.label, said(mrr, runs));
         if let Some((free, mrr)) = best(RowKind::TrainingFree) {

@@ -64,6 +64,7 @@ fn help_tells_what_there_is() {
         "split",
         "embed",
         "train",
+        "fuse",
         "eval",
         "episodes",
         "export",

@@ -197,13 +197,10 @@ impl Experiment {
                     published: None,
                 };
                 for shots in FRONTIER_SHOTS {
-                    let all = EvidenceKind::ALL.to_vec();
-                    rows.push(fused(
-                        format!("fused-{shots}"),
-                        format!("rana-fused, {}", in_shots(shots)),
-                        all,
-                        shots,
-                    ));
+                    let label = format!("rana-fused, {}", in_shots(shots));
+                    rows.push(fused(format!("fused-{shots}"), label, EvidenceKind::ALL.to_vec(), shots));
+                }
+                for shots in FRONTIER_SHOTS {
                     let (label, changes) = (format!("RANA, {}", in_shots(shots)), [format!("shots={shots}")]);
                     rows.push(rana(&format!("rana-{shots}"), label, &changes, shots, None, None));
                 }

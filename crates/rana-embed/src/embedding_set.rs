@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
 
-use rana_graph::{Array, Graph, RelationId, write_file_atomically};
+use rana_graph::{Array, Graph, RelationId, unfinished, write_file_atomically};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -446,8 +446,9 @@ fn remove_leftovers(path: &Path, current: Option<&str>) {
 
 /// Whether a file is one that we write beside the manifest, finished or not.
 fn is_ours(name: &str) -> bool {
-    let is_data = name.starts_with(DATA_PREFIX) && name.contains(DATA_ENDING);
-    is_data || (name.starts_with(MANIFEST) && name.ends_with(".new"))
+    let is_data = |name: &str| name.starts_with(DATA_PREFIX) && name.ends_with(DATA_ENDING);
+    let is_unfinished = |name| name == MANIFEST || name == EmbeddingSet::CHECKPOINT || is_data(name);
+    is_data(name) || unfinished(name).is_some_and(is_unfinished)
 }
 
 fn names_in(path: &Path) -> std::io::Result<Vec<String>> {

@@ -350,7 +350,7 @@ fn replacing_keeps_open_readers_and_leaves_nothing_behind() {
     let graph = graph();
     set(&graph).write(dir.path()).unwrap();
     let before = EmbeddingSet::open(dir.path(), &graph).unwrap();
-    fs::write(dir.path().join("vectors-0123.safetensors.77.new"), "left by a killed writer").unwrap();
+    fs::write(dir.path().join(".vectors-0123.safetensors.unfinished-77"), "left by a killed writer").unwrap();
     fs::write(dir.path().join("notes.txt"), "mine").unwrap();
     let other = EmbeddingSet::new(&graph, table(3, 5), table(2, 5), EmbeddingMetadata::default()).unwrap();
     other.write(dir.path()).unwrap();
@@ -373,6 +373,19 @@ fn what_is_no_embedding_set_is_left_alone() {
     fs::write(dir.path().join("thesis.tex"), "precious").unwrap();
     assert!(matches!(set(&graph).write(dir.path()), Err(TableError::Occupied { .. })));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn what_a_killed_writer_left_is_in_nobodys_way() {
+    let dir = tempfile::tempdir().unwrap();
+    let graph = graph();
+    for name in ["manifest.json", "checkpoint", "vectors-0123.safetensors"] {
+        fs::write(dir.path().join(format!(".{name}.unfinished-77")), "begun").unwrap();
+    }
+    EmbeddingSet::check_target(dir.path()).unwrap();
+    set(&graph).write(dir.path()).unwrap();
+    assert_eq!(EmbeddingSet::open(dir.path(), &graph).unwrap(), set(&graph));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3, "the manifest, the vectors and the lock");
 }
 
 #[test]

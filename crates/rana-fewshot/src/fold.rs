@@ -35,9 +35,14 @@ impl Fold {
         (of >= 2 && number <= of).then_some(fold)
     }
 
+    /// Whether the train task at this place is of this part: every `of`-th is.
+    fn leaves_out(self, at: usize) -> bool {
+        at % self.of == self.number.get() - 1
+    }
+
     /// The train tasks of this part.
     pub fn left_out(self, tasks: &TaskSet) -> impl Iterator<Item = Task<'_>> {
-        tasks.of(Split::Train).skip(self.number.get() - 1).step_by(self.of.get())
+        tasks.of(Split::Train).enumerate().filter(move |&(at, _)| self.leaves_out(at)).map(|(_, task)| task)
     }
 
     /// Tasks to train and to choose by: of the train tasks, every `of`-th is a dev task now; the
@@ -46,7 +51,7 @@ impl Fold {
     pub fn of(self, tasks: &TaskSet) -> TaskSet {
         let mut builder = TaskSetBuilder::default();
         for (at, task) in tasks.of(Split::Train).enumerate() {
-            let split = if at % self.of == self.number.get() - 1 { Split::Dev } else { Split::Train };
+            let split = if self.leaves_out(at) { Split::Dev } else { Split::Train };
             builder.add_task(split, task.relation, task.facts.to_vec());
             builder.add_candidates(task.relation, task.candidates.to_vec());
         }

@@ -5,6 +5,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 const BUFFER: usize = 256 * 1024;
+/// Stands between the name of a file and the process that has not finished it.
+const UNFINISHED: &str = ".unfinished-";
 
 /// Writes a file under a temporary name beside its own, syncs it, and renames it into place.
 ///
@@ -40,6 +42,17 @@ pub fn write_file_atomically<E: From<io::Error>>(
     outcome
 }
 
+/// The name of the file that an unfinished one was to become: what a killed [`write_file_atomically`] leaves.
+///
+/// ```
+/// assert_eq!(rana_graph::unfinished(".answers.tsv.unfinished-77"), Some("answers.tsv"));
+/// assert_eq!(rana_graph::unfinished("answers.tsv"), None);
+/// ```
+#[must_use]
+pub fn unfinished(name: &str) -> Option<&str> {
+    name.strip_prefix('.')?.rsplit_once(UNFINISHED).map(|(name, _)| name)
+}
+
 fn write_and_rename<E: From<io::Error>>(
     path: &Path,
     temporary: &Path,
@@ -70,6 +83,6 @@ pub(crate) fn beside(path: &Path) -> io::Result<PathBuf> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path does not end in a name"))?;
     let mut unfinished = std::ffi::OsString::from(".");
     unfinished.push(name);
-    unfinished.push(format!(".unfinished-{}", std::process::id()));
+    unfinished.push(format!("{UNFINISHED}{}", std::process::id()));
     Ok(path.with_file_name(unfinished))
 }

@@ -28,7 +28,7 @@ mod tasks;
 mod withhold;
 
 pub use array::Array;
-pub use atomic::write_file_atomically;
+pub use atomic::{unfinished, write_file_atomically};
 pub use graph::{Duplicates, Graph, GraphBuilder, LabelRank};
 pub use held_out::{HeldOut, HeldOutReport};
 pub use id::{Edge, EntityId, Fact, Pair, RelationId, TypeId};

@@ -1,7 +1,9 @@
 //! [`FusedConfig`]: how evidence is gathered and its trust learned.
 
+use rana_graph::{Graph, TaskSet};
 use serde::{Deserialize, Serialize};
 
+use super::edges::EdgeIndex;
 use super::evidence::EvidenceKind;
 use super::trust::TERMS;
 
@@ -94,6 +96,15 @@ impl FusedConfig {
             }
         }
         Ok(())
+    }
+
+    /// The edges that evidence may walk.
+    #[must_use]
+    pub fn edges(&self, graph: &Graph, tasks: &TaskSet) -> EdgeIndex {
+        match self.train_task_edges {
+            true => EdgeIndex::with_train_tasks(graph, tasks),
+            false => EdgeIndex::background(graph),
+        }
     }
 
     /// The price of each term of a [`Trust`](super::Trust).

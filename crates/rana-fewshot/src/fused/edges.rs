@@ -96,29 +96,16 @@ impl<'a> Sight<'a> {
         self.index.edges.get(of.index()).iter().copied().filter(move |edge| self.shows(edge.relation))
     }
 
-    /// How many visible edges an entity has.
-    #[must_use]
-    pub fn degree(self, of: EntityId) -> usize {
-        let hidden = self.hidden.map_or(0, |number| {
-            let forward = RelationId::forward(number as u32);
-            group(self.index.edges.get(of.index()), forward).len()
-                + group(self.index.edges.get(of.index()), forward.inverse()).len()
-        });
-        self.index.edges.get(of.index()).len() - hidden
-    }
-
     /// The edges of an entity by one relation; none if it is hidden.
     #[must_use]
     pub fn by(self, of: EntityId, relation: RelationId) -> &'a [Edge] {
         if self.shows(relation) { group(self.index.edges.get(of.index()), relation) } else { &[] }
     }
 
-    /// The relations that an entity has, and how often each.
-    pub fn relations(self, of: EntityId) -> impl Iterator<Item = (RelationId, usize)> + 'a {
+    /// The relations that an entity has, each once.
+    pub fn relations(self, of: EntityId) -> impl Iterator<Item = RelationId> + 'a {
         let groups = self.index.edges.get(of.index()).chunk_by(|one, other| one.relation == other.relation);
-        groups
-            .map(|group| (group[0].relation, group.len()))
-            .filter(move |&(relation, _)| self.shows(relation))
+        groups.map(|group| group[0].relation).filter(move |&relation| self.shows(relation))
     }
 
     /// The relations that lead from one entity to another, each once.

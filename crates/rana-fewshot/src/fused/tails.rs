@@ -27,20 +27,20 @@ pub(super) fn copy<'a>(support: &Support<'_>) -> Evidence<'a> {
 /// on average.
 pub(super) fn signature<'a>(sight: Sight<'a>, support: &Support<'_>) -> Evidence<'a> {
     let norm = move |of: EntityId| {
-        let squares = sight.relations(of).map(|(relation, _)| sight.rarity(relation).powi(2));
+        let squares = sight.relations(of).map(|relation| sight.rarity(relation).powi(2));
         squares.sum::<f32>().sqrt().max(f32::MIN_POSITIVE)
     };
     let mut mean: HashMap<RelationId, f32> = HashMap::new();
     for pair in support.pairs {
         let scale = 1.0 / (norm(pair.tail) * support.pairs.len() as f32);
-        for (relation, _) in sight.relations(pair.tail) {
+        for relation in sight.relations(pair.tail) {
             *mean.entry(relation).or_default() += scale * sight.rarity(relation);
         }
     }
     let share = move |tail: EntityId| {
         let products = sight
             .relations(tail)
-            .map(|(relation, _)| sight.rarity(relation) * mean.get(&relation).copied().unwrap_or(0.0));
+            .map(|relation| sight.rarity(relation) * mean.get(&relation).copied().unwrap_or(0.0));
         products.sum::<f32>() / norm(tail)
     };
     alike(EvidenceKind::Signature, share)

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use rana_embed::TableError;
 use rana_embed::format::{Tensor, TensorFile, Values};
-use rana_graph::{EntityId, Graph, write_file_atomically};
+use rana_graph::{EntityId, Graph, unfinished, write_file_atomically};
 use serde::{Deserialize, Serialize};
 
 use super::adam::{Moments, RowMoments};
@@ -665,8 +665,8 @@ fn is_model(name: &str) -> bool {
 
 /// Whether a file is one of a run's own that a killed writer left.
 fn is_unfinished(name: &str) -> bool {
-    let own = name.strip_prefix('.').and_then(|name| name.split_once(".unfinished-"));
-    own.is_some_and(|(name, _)| [MANIFEST, CONFIG, METRICS, CHECKPOINT].contains(&name) || is_model(name))
+    unfinished(name)
+        .is_some_and(|name| [MANIFEST, CONFIG, METRICS, CHECKPOINT].contains(&name) || is_model(name))
 }
 
 /// Keeps others from training into the same directory until it is dropped.

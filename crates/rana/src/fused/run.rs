@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rana_embed::EmbeddingSet;
-use rana_fewshot::fused::{EdgeIndex, FusedConfig, Sources, TrustedSource};
+use rana_fewshot::fused::{FusedConfig, Sources, TrustedSource};
 use rana_fewshot::rana::{RanaModel, Run};
 use rana_graph::Store;
 use serde::{Deserialize, Serialize};
@@ -149,10 +149,7 @@ impl FusedRun {
                 Some(set.entities)
             }
         };
-        let edges = match self.manifest.config.train_task_edges {
-            true => EdgeIndex::with_train_tasks(&store.graph, &store.tasks),
-            false => EdgeIndex::background(&store.graph),
-        };
+        let edges = self.manifest.config.edges(&store.graph, &store.tasks);
         Ok(Sources::new(&store.graph, Arc::new(edges), model, products))
     }
 }

@@ -90,10 +90,7 @@ impl FusedTraining {
     ) -> Result<Parts<'s>, FusedError> {
         let trials = self.trials()?;
         run_all(&trials, store, workspace, watch)?;
-        let edges = Arc::new(match self.fused.train_task_edges {
-            true => EdgeIndex::with_train_tasks(&store.graph, &store.tasks),
-            false => EdgeIndex::background(&store.graph),
-        });
+        let edges = Arc::new(self.fused.edges(&store.graph, &store.tasks));
         let parts = trials
             .iter()
             .map(|named| self.open(&named.trial, &edges, store, workspace, watch))

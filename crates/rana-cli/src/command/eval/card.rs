@@ -12,6 +12,7 @@ use rana::eval::{
 };
 use rana::fewshot::EpisodeError;
 use rana::graph::{Split, Store, write_file_atomically};
+use serde::Serialize;
 
 use super::decimals;
 use crate::error::CliError;
@@ -101,6 +102,32 @@ impl CardMaker<'_> {
             card.provenance.details.insert(format!("sha256 of {}", input.name), input.sha256.clone());
         }
         Ok(card)
+    }
+}
+
+/// The cards of an evaluation, as the end of what it says.
+#[derive(Serialize)]
+pub(super) struct Cards<'a> {
+    few_shot: &'a [EvaluationCard],
+    /// If there is one card, its keys stand beside the others.
+    #[serde(flatten)]
+    only_card: Option<&'a EvaluationCard>,
+    #[serde(skip)]
+    per_relation: bool,
+}
+
+impl<'a> Cards<'a> {
+    pub(super) fn new(few_shot: &'a [EvaluationCard], per_relation: bool) -> Self {
+        Self { few_shot, only_card: if let [card] = few_shot { Some(card) } else { None }, per_relation }
+    }
+
+    /// Whether there is just one, which then says everything itself.
+    pub(super) fn is_one(&self) -> bool {
+        self.only_card.is_some()
+    }
+
+    pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.few_shot.iter().try_for_each(|card| print(card, self.per_relation, out))
     }
 }
 

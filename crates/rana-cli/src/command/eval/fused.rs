@@ -4,14 +4,13 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use rana::embed::link_prediction::TieRule;
-use rana::eval::EvaluationCard;
 use rana::fewshot::fused::FusedModel;
 use rana::fused::{FusedManifest, FusedRun};
 use rana::graph::Store;
 use serde::Serialize;
 
 use super::EvalArgs;
-use super::card::{self, CardMaker};
+use super::card::{CardMaker, Cards};
 use super::trained::{RANA, splits};
 use crate::command::embed::in_pool;
 use crate::error::CliError;
@@ -52,9 +51,7 @@ pub(super) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> 
         run: run.path().to_owned(),
         manifest: &run.manifest,
         tie_rule: args.ties,
-        only_card: if let [card] = &cards[..] { Some(card) } else { None },
-        few_shot: &cards,
-        per_relation: args.per_relation,
+        cards: Cards::new(&cards, args.per_relation),
     };
     terminal.result(&outcome, |out| outcome.print(out))?;
     args.card.write_page(&cards, terminal)
@@ -65,12 +62,8 @@ struct Outcome<'a> {
     run: PathBuf,
     manifest: &'a FusedManifest,
     tie_rule: TieRule,
-    few_shot: &'a [EvaluationCard],
-    /// If there is one card, its keys stand beside the others.
     #[serde(flatten)]
-    only_card: Option<&'a EvaluationCard>,
-    #[serde(skip)]
-    per_relation: bool,
+    cards: Cards<'a>,
 }
 
 impl Outcome<'_> {
@@ -84,6 +77,6 @@ impl Outcome<'_> {
             self.run.display(),
             self.tie_rule
         )?;
-        self.few_shot.iter().try_for_each(|card| card::print(card, self.per_relation, out))
+        self.cards.print(out)
     }
 }

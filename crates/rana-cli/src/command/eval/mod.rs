@@ -18,7 +18,7 @@ use rana::fused::FusedRun;
 use rana::graph::{Graph, HeldOut, Split, Store};
 use serde::Serialize;
 
-use self::card::{CardArgs, CardMaker};
+use self::card::{CardArgs, CardMaker, Cards};
 use self::link_prediction::FactsReport;
 use super::embed::{in_pool, vectors_path};
 use crate::error::CliError;
@@ -133,11 +133,9 @@ pub(crate) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> 
         dim: set.entities.dim(),
         tie_rule: args.ties,
         link_prediction: facts,
-        only_card: if let [card] = &cards[..] { Some(card) } else { None },
-        few_shot: &cards,
+        cards: Cards::new(&cards, args.per_relation),
         seconds: started.elapsed().as_secs_f64(),
         graph: &store.graph,
-        per_relation: args.per_relation,
     };
     terminal.result(&outcome, |out| outcome.print(out))?;
     args.card.write_page(&cards, terminal)
@@ -287,15 +285,11 @@ struct Outcome<'a> {
     dim: usize,
     tie_rule: TieRule,
     link_prediction: Vec<FactsReport>,
-    few_shot: &'a [EvaluationCard],
-    /// If there is one card, its keys stand beside the others.
     #[serde(flatten)]
-    only_card: Option<&'a EvaluationCard>,
+    cards: Cards<'a>,
     seconds: f64,
     #[serde(skip)]
     graph: &'a Graph,
-    #[serde(skip)]
-    per_relation: bool,
 }
 
 impl Outcome<'_> {
@@ -308,11 +302,9 @@ impl Outcome<'_> {
         for facts in &self.link_prediction {
             facts.print(self.graph, out)?;
         }
-        for card in self.few_shot {
-            card::print(card, self.per_relation, out)?;
-        }
+        self.cards.print(out)?;
         // A single card has said so itself.
-        if self.only_card.is_none() || !self.link_prediction.is_empty() {
+        if !self.cards.is_one() || !self.link_prediction.is_empty() {
             writeln!(out, "{DIM}{:.1} s in all{DIM:#}", self.seconds)?;
         }
         Ok(())

@@ -12,7 +12,7 @@ use rana::fewshot::rana::{BestRecord, Layout, RanaConfig, RanaModel, RanaParamet
 use rana::graph::{Split, Store};
 use serde::Serialize;
 
-use super::card::{self, CardMaker};
+use super::card::{CardMaker, Cards};
 use super::{EvalArgs, MEAN_TRANSLATION, On, own_norm, vector_details, warn_of_seen_queries};
 use crate::command::embed::in_pool;
 use crate::error::CliError;
@@ -55,9 +55,7 @@ pub(super) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> 
         config: &run.config,
         best: run.manifest.best,
         tie_rule: args.ties,
-        only_card: if let [card] = &cards[..] { Some(card) } else { None },
-        few_shot: &cards,
-        per_relation: args.per_relation,
+        cards: Cards::new(&cards, args.per_relation),
     };
     terminal.result(&outcome, |out| outcome.print(out))?;
     args.card.write_page(&cards, terminal)
@@ -135,12 +133,8 @@ struct Outcome<'a> {
     config: &'a RanaConfig,
     best: Option<BestRecord>,
     tie_rule: TieRule,
-    few_shot: &'a [EvaluationCard],
-    /// If there is one card, its keys stand beside the others.
     #[serde(flatten)]
-    only_card: Option<&'a EvaluationCard>,
-    #[serde(skip)]
-    per_relation: bool,
+    cards: Cards<'a>,
 }
 
 impl Outcome<'_> {
@@ -155,6 +149,6 @@ impl Outcome<'_> {
             self.run.display(),
             self.tie_rule
         )?;
-        self.few_shot.iter().try_for_each(|card| card::print(card, self.per_relation, out))
+        self.cards.print(out)
     }
 }

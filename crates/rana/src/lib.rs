@@ -13,6 +13,7 @@
 pub mod fused;
 mod meta_training;
 pub mod reproduction;
+pub mod search;
 mod settings;
 pub mod sweep;
 pub mod trial;

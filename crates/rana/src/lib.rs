@@ -14,6 +14,7 @@ pub mod fused;
 mod meta_training;
 pub mod predictor;
 pub mod reproduction;
+pub mod search;
 mod settings;
 pub mod sweep;
 pub mod trial;

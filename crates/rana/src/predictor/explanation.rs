@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use rana_fewshot::fused::EvidenceKind;
 use rana_graph::{EntityId, Graph, Pair, RelationId};
 use serde::Serialize;
 
@@ -12,6 +13,8 @@ use super::paths::{FoundPath, PathSignature, paths};
 /// Paths and neighbours that are named; more would not be read.
 const MOST_PATHS: usize = 8;
 const MOST_NEIGHBOURS: usize = 8;
+/// What adds less to a score, or takes less from it, is not worth a sentence.
+const WORTH_SAYING: f32 = 0.05;
 /// Other candidates that an answer is compared with.
 const COMPARED: usize = 16;
 
@@ -108,11 +111,11 @@ impl LearnedRelation<'_> {
         let pair = Pair { head, tail };
         let (score, confidence) = self.score(pair);
         let paths = self.shared_paths(pair);
-        let sources = self.sources(pair);
+        let (kinds, sources): (Vec<EvidenceKind>, Vec<SourceShare>) = self.sources(pair).into_iter().unzip();
         let (resembles, attention) = self.resembled(pair);
 
         let mut text: Vec<String> = Vec::new();
-        let spoken = |share: &&SourceShare| share.score > 0.0;
+        let spoken = |share: &&SourceShare| share.score > WORTH_SAYING;
         text.extend(sources.iter().filter(spoken).filter_map(|share| share.text.clone()));
         for path in paths.iter().filter(|path| path.supports > 0) {
             let said = path_text(path);
@@ -125,9 +128,8 @@ impl LearnedRelation<'_> {
         }
 
         let mut against: Vec<String> = Vec::new();
-        for share in sources.iter().filter(|share| share.score < 0.0) {
-            against
-                .push(format!("{} is below that of other candidates ({:.2})", share.evidence, share.score));
+        for (kind, share) in kinds.iter().zip(&sources).filter(|(_, share)| share.score < -WORTH_SAYING) {
+            against.push(format!("{} less than for other candidates ({:.2})", doubt(*kind), share.score));
         }
         if paths.is_empty() {
             against.push("no path of one or two edges joins the pair".to_owned());
@@ -144,7 +146,7 @@ impl LearnedRelation<'_> {
     }
 
     /// What each source adds beyond what it adds for other candidates.
-    fn sources(&self, pair: Pair) -> Vec<SourceShare> {
+    fn sources(&self, pair: Pair) -> Vec<(EvidenceKind, SourceShare)> {
         let Scorer::Fused(relation) = &self.scorer else { return Vec::new() };
         let graph = self.graph();
         let candidates = self.candidates();
@@ -153,10 +155,10 @@ impl LearnedRelation<'_> {
             candidates.iter().copied().step_by(step).filter(|&other| other != pair.tail).collect();
         let parts = relation.explain(pair.head, pair.tail, &others).into_iter();
         parts
-            .map(|part| SourceShare {
-                evidence: part.evidence.to_string(),
-                score: part.lead,
-                text: part.reason.map(|reason| reason.text(graph)),
+            .map(|part| {
+                let (evidence, score) = (part.evidence.to_string(), part.lead);
+                let text = part.reason.map(|reason| reason.text(graph));
+                (part.evidence, SourceShare { evidence, score, text })
             })
             .collect()
     }
@@ -222,6 +224,21 @@ impl LearnedRelation<'_> {
 
 fn step(graph: &Graph, relation: RelationId) -> Step {
     Step { relation: graph.relation_name(relation).to_owned(), inverse: relation.is_inverse() }
+}
+
+/// What a source doubts, as the beginning of a sentence.
+fn doubt(kind: EvidenceKind) -> &'static str {
+    match kind {
+        EvidenceKind::Translation => "where the relation leads speaks for it",
+        EvidenceKind::Product => "the products of the vectors speak for it",
+        EvidenceKind::Rule => "the relations that join the pair speak for it",
+        EvidenceKind::Edge => "that edges join the pair speaks for it",
+        EvidenceKind::Path => "the paths between the pair speak for it",
+        EvidenceKind::Copy => "the tails of the support speak for it",
+        EvidenceKind::Signature => "the relations it has speak for it",
+        EvidenceKind::Type => "its types speak for it",
+        EvidenceKind::Name => "the names of the pair speak for it",
+    }
 }
 
 /// As evidence says it.

@@ -177,8 +177,14 @@ impl<'p> LearnedRelation<'p> {
     fn scores(&self, head: EntityId) -> HeadScores {
         HeadScores::of(self.adapted(), head, self.candidates(), |tail| {
             let pair = Pair { head, tail };
-            self.request.rejected.contains(&pair) || (!self.request.include_known && self.is_known(pair))
+            let is_idle = || self.is_known(pair) || (tail == head && !self.joins_itself());
+            self.request.rejected.contains(&pair) || (!self.request.include_known && is_idle())
         })
+    }
+
+    /// Whether an entity is known to have this relation to itself.
+    fn joins_itself(&self) -> bool {
+        self.support().iter().any(|pair| pair.head == pair.tail)
     }
 
     fn is_known(&self, pair: Pair) -> bool {

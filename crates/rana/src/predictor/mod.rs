@@ -12,6 +12,8 @@ mod opened;
 mod paths;
 mod plausible;
 mod request;
+#[cfg(test)]
+mod tests;
 
 pub use calibration::rana_calibration;
 pub use entity_ref::EntityRef;

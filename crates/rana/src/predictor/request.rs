@@ -13,7 +13,8 @@ pub struct RelationRequest {
     pub rejected: Vec<Pair>,
     /// What its tails are looked for among.
     pub candidates: CandidateChoice,
-    /// Whether facts that the graph has are answered too.
+    /// Whether facts that the graph has are answered too, and heads as their own tails though no pair of the support
+    /// is such.
     pub include_known: bool,
 }
 

@@ -8,6 +8,7 @@ mod baseline;
 mod candidate_policy;
 mod card;
 mod card_settings;
+pub mod confidence;
 mod contest;
 mod few_shot;
 mod html;

@@ -1,7 +1,7 @@
 //! rana learns a knowledge-graph relation from a handful of facts and completes it.
 //!
 //! This is the library to depend on; it gathers the parts in the order in which data flows:
-//! `files → graph → embeddings → tasks → episodes → evaluation`.
+//! `files → graph → embeddings → tasks → episodes → evaluation / completion`.
 //!
 //! ```
 //! use rana::graph::{ImportOptions, import};
@@ -12,6 +12,7 @@
 
 pub mod fused;
 mod meta_training;
+pub mod predictor;
 pub mod reproduction;
 pub mod search;
 mod settings;

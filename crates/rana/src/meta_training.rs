@@ -1,5 +1,7 @@
 //! [`MetaTraining`]: from a graph and its vectors to a run.
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rana_embed::EmbeddingSet;
@@ -52,6 +54,23 @@ impl<'s> MetaTraining<'s> {
             true => StartVectors::pretrained(&store.graph, set)?,
             false => StartVectors::random(&store.graph, set.entities.dim(), config.seed),
         })
+    }
+
+    /// The trained model of a run.
+    ///
+    /// # Errors
+    /// If the run does not belong to the graph or the vectors, or its model cannot be read.
+    pub fn model(store: &'s Store, run: &Run, set: &EmbeddingSet) -> Result<RanaModel<'s>, MetaError> {
+        let start = Self::start(store, &run.config, set)?;
+        run.check(&store.graph, &start)?;
+        Ok(RanaModel::new(run.config.clone(), &store.graph, Arc::new(run.model(&start)?)))
+    }
+
+    /// Where the vectors of a run are: with the graph, if they were, wherever that is now.
+    #[must_use]
+    pub fn vectors_of(run: &Run, graph: &Path) -> PathBuf {
+        let path = &run.manifest.vectors_path;
+        path.strip_prefix(&run.manifest.graph_path).map_or_else(|_| path.clone(), |inside| graph.join(inside))
     }
 
     /// What training starts from.

@@ -62,6 +62,24 @@ pub enum Values<'a> {
     Pairs(Box<dyn AdaptedRelation + 'a>),
 }
 
+impl Values<'_> {
+    /// The values of some tails of a head.
+    #[must_use]
+    pub fn of(&self, head: EntityId, tails: &[EntityId]) -> Vec<f32> {
+        let mut found = vec![0.0; tails.len()];
+        match self {
+            Self::Tails(value) => found.iter_mut().zip(tails).for_each(|(out, &tail)| *out = value(tail)),
+            Self::Few(values) => values(head, &mut |other, value| {
+                for (out, _) in found.iter_mut().zip(tails).filter(|(_, tail)| **tail == other) {
+                    *out = value;
+                }
+            }),
+            Self::Pairs(relation) => relation.scores(&[head], tails, &mut found),
+        }
+        found
+    }
+}
+
 /// Hands over the tails of a head that have a value, and the value.
 pub type FewValues<'a> = dyn Fn(EntityId, &mut dyn FnMut(EntityId, f32)) + Sync + 'a;
 

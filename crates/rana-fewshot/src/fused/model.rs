@@ -33,7 +33,7 @@ impl<'s, 'g> FusedModel<'s, 'g> {
     ///
     /// # Errors
     /// If a source cannot answer for the support.
-    pub fn fuse(&self, support: &Support<'_>) -> Result<FusedRelation<'_>, SupportError> {
+    pub fn fuse(&self, support: &Support<'_>) -> Result<FusedRelation<'s>, SupportError> {
         let kinds: Vec<EvidenceKind> = self.trusted.iter().map(|of| of.evidence).collect();
         let records = records(self.sources, &kinds, support)?;
         let mut relation =
@@ -79,39 +79,33 @@ pub struct Contribution {
     pub evidence: EvidenceKind,
     /// What it adds to the score.
     pub score: f32,
+    /// How much more that is than what it adds for other tails in the mean: below zero, it speaks against the pair.
+    pub lead: f32,
     /// Why, if it says anything.
     pub reason: Option<Reason>,
 }
 
 impl FusedRelation<'_> {
-    /// What each source adds to the score of a pair, the most important first.
+    /// What each source adds to the score of a pair and how that compares to `others`, the most important first.
     #[must_use]
-    pub fn explain(&self, head: EntityId, tail: EntityId) -> Vec<Contribution> {
+    pub fn explain(&self, head: EntityId, tail: EntityId, others: &[EntityId]) -> Vec<Contribution> {
         let all = self.tails.iter().chain(&self.few).chain(&self.pairs);
+        let tails: Vec<EntityId> = std::iter::once(tail).chain(others.iter().copied()).collect();
         let mut parts: Vec<Contribution> = all
             .map(|of| {
-                let value = match &of.evidence.values {
-                    Values::Tails(value) => value(tail),
-                    Values::Few(values) => {
-                        let mut found = 0.0;
-                        values(head, &mut |other, value| {
-                            if other == tail {
-                                found = value;
-                            }
-                        });
-                        found
-                    }
-                    Values::Pairs(relation) => {
-                        let mut score = [0.0];
-                        relation.scores(&[head], &[tail], &mut score);
-                        score[0]
-                    }
-                };
+                let values = of.evidence.values.of(head, &tails);
+                let (value, others) = (values[0], &values[1..]);
+                let usual = others.iter().sum::<f32>() / others.len().max(1) as f32;
                 let reason = (of.evidence.reason)(head, tail, value);
-                Contribution { evidence: of.evidence.kind, score: of.weight * value, reason }
+                Contribution {
+                    evidence: of.evidence.kind,
+                    score: of.weight * value,
+                    lead: of.weight * (value - usual),
+                    reason,
+                }
             })
             .collect();
-        parts.sort_by(|one, other| other.score.abs().total_cmp(&one.score.abs()));
+        parts.sort_by(|one, other| other.lead.abs().total_cmp(&one.lead.abs()));
         parts
     }
 

@@ -160,12 +160,14 @@ fn each_source_says_why() {
     let model = FusedModel::new(&sources, trusted.collect());
     let relation = model.fuse(&support(&votes, 5)).unwrap();
     let (head, tail) = (votes.facts[9].head, votes.facts[9].tail);
-    let parts = relation.explain(head, tail);
+    let parts = relation.explain(head, tail, &[]);
     let mut score = [0.0];
     relation.scores(&[head], &[tail], &mut score);
     let sum: f32 = parts.iter().map(|part| part.score).sum();
     assert!((sum - score[0]).abs() < 1e-4, "{sum} {score:?}");
-    assert!(parts.is_sorted_by(|one, other| one.score.abs() >= other.score.abs()));
+    assert!(parts.is_sorted_by(|one, other| one.lead.abs() >= other.lead.abs()));
+    let beside_itself = relation.explain(head, tail, &[tail]);
+    assert!(beside_itself.iter().all(|part| part.lead == 0.0), "{beside_itself:?}");
     let text = |kind: EvidenceKind| {
         let part = parts.iter().find(|part| part.evidence == kind).unwrap();
         part.reason.as_ref().map(|reason| reason.text(&graph))

@@ -36,6 +36,15 @@ pub enum ExportError {
         /// The name.
         name: String,
     },
+    /// A name is no item or property.
+    #[error(
+        "the name {name:?} is not that of a Wikidata item or property (Q42, P31, or an IRI that ends so), which \
+         QuickStatements asks for. Choose another format"
+    )]
+    Wikidata {
+        /// The name.
+        name: String,
+    },
     /// A relation's name would be taken for the inverse of another.
     #[error(
         "the relation {name:?} would be read as the inverse of {base:?} in a release, where inverses are named so. \

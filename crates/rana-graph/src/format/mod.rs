@@ -1,5 +1,6 @@
 //! Outside formats: how they are told apart, and the readers and writers of each.
 
+mod answers;
 mod columns;
 mod delimited;
 mod detect;
@@ -15,6 +16,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+pub use answers::{AnswerFormat, AnswerWriter, AnsweredFact};
 pub use columns::{Column, Columns, Role};
 pub use delimited::{DelimitedOptions, Header};
 pub use error::{FormatError, Place};

@@ -158,6 +158,13 @@ impl TermNames {
                 let literal = Literal { value: literal.value(), language: literal.language(), name: tail };
                 return sink.statement(Statement::Literal { head, relation, literal }, None);
             }
+            // RDF 1.2: a statement about a statement, which is a value and no entity.
+            Term::Triple(triple) => {
+                tail.clear();
+                tail.push_str(&triple.to_string());
+                let literal = Literal { value: tail, language: None, name: tail };
+                return sink.statement(Statement::Literal { head, relation, literal }, None);
+            }
         }
         sink.statement(Statement::Fact { head, relation, tail }, None)
     }

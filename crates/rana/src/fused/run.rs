@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rana_embed::EmbeddingSet;
+use rana_eval::confidence::Calibration;
 use rana_fewshot::fused::{FusedConfig, Sources, TrustedSource};
-use rana_fewshot::rana::{RanaModel, Run};
+use rana_fewshot::rana::Run;
 use rana_graph::Store;
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +50,9 @@ pub struct FusedManifest {
     pub trusted: Vec<TrustedSource>,
     /// What it reached where settings are chosen.
     pub scores: FusedScores,
+    /// What turns scores into confidence, if there were enough train tasks to learn it.
+    #[serde(default)]
+    pub calibration: Option<Calibration>,
 }
 
 /// The directory of a trained `rana-fused`.
@@ -97,6 +101,7 @@ impl FusedRun {
             shots,
             trusted: parts.learn(evidence),
             scores: parts.scores(evidence, shots)?,
+            calibration: parts.calibration(evidence, training.fused.seed)?,
         };
         let text = serde_json::to_vec_pretty(&manifest)
             .map_err(|error| TrialError::io(&path, "write the manifest")(error.into()))?;
@@ -138,10 +143,8 @@ impl FusedRun {
         let Places { rana, vectors, products } = &self.manifest.places;
         let set = EmbeddingSet::open(self.path.join(vectors), &store.graph).map_err(TrialError::from)?;
         let run = Run::open(self.path.join(rana))?;
-        let start = MetaTraining::start(store, &run.config, &set).map_err(TrialError::from)?;
-        run.check(&store.graph, &start)?;
         run.check_tasks(&store.manifest.data)?;
-        let model = RanaModel::new(run.config.clone(), &store.graph, Arc::new(run.model(&start)?));
+        let model = MetaTraining::model(store, &run, &set).map_err(TrialError::from)?;
         let products = match products {
             None => None,
             Some(path) => {

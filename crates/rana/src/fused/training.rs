@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rana_eval::FewShotEvaluation;
+use rana_eval::confidence::{Calibration, ConfidenceLessons};
 use rana_fewshot::fused::{
     EdgeIndex, EvidenceKind, FusedConfig, FusedModel, Lessons, Sources, TrustedSource,
 };
-use rana_fewshot::rana::{RanaConfig, RanaModel, Run};
+use rana_fewshot::rana::{RanaConfig, Run};
 use rana_fewshot::{Fold, tasks_without};
 use rana_graph::{Split, Store, Task, Unit};
 use serde::{Deserialize, Serialize};
@@ -119,9 +120,8 @@ impl FusedTraining {
     ) -> Result<Part<'s>, FusedError> {
         let fold = trial.config.fold;
         let vectors = trial.vectors.ready(store, workspace, watch)?;
-        let start = MetaTraining::start(store, &trial.config, &vectors.set).map_err(TrialError::from)?;
         let run = Run::open(trial.run_path(store, workspace))?;
-        let rana = RanaModel::new(trial.config.clone(), &store.graph, Arc::new(run.model(&start)?));
+        let rana = MetaTraining::model(store, &run, &vectors.set).map_err(TrialError::from)?;
         let products = match &self.products {
             None => None,
             Some(plan) => Some(without(plan, fold).ready(store, workspace, watch)?.set.entities),
@@ -178,6 +178,33 @@ impl<'s> Parts<'s> {
         FusedModel::new(&self.parts[0].sources, trusted)
     }
 
+    /// The parts that know nothing of a fold, each with the trust that the lessons of the other folds teach.
+    fn left_out(&self, evidence: &[EvidenceKind]) -> impl Iterator<Item = (&Part<'s>, Vec<TrustedSource>)> {
+        self.parts[1..].iter().enumerate().map(|(at, part)| {
+            let others = self.lessons.iter().enumerate().filter(|&(other, _)| other != at);
+            (part, Lessons::learn(&others.map(|(_, of)| of).collect::<Vec<_>>(), evidence))
+        })
+    }
+
+    /// What turns scores into confidence, learned on the train tasks, each by a part that does not know it.
+    ///
+    /// # Errors
+    /// If a source cannot answer for a support.
+    pub fn calibration(
+        &self,
+        evidence: &[EvidenceKind],
+        seed: u64,
+    ) -> Result<Option<Calibration>, FusedError> {
+        let mut lessons = ConfidenceLessons::default();
+        for (part, trusted) in self.left_out(evidence) {
+            let left: Vec<Task<'_>> =
+                part.fold.map_or_else(Vec::new, |fold| fold.left_out(&self.store.tasks).collect());
+            let model = FusedModel::new(&part.sources, trusted);
+            lessons.extend(ConfidenceLessons::gather(&model, &self.store.tasks, &left, seed)?);
+        }
+        Ok(Calibration::learn(&lessons))
+    }
+
     /// What settings can be chosen by, with supports of `shots` pairs.
     ///
     /// # Errors
@@ -191,10 +218,8 @@ impl<'s> Parts<'s> {
         };
         let dev = evaluate(&self.parts[0], self.learn(evidence))?;
         let (mut queries, mut of_queries, mut tasks, mut of_tasks) = (0.0, 0.0, 0.0, 0.0);
-        for (at, part) in self.parts[1..].iter().enumerate() {
-            let others = self.lessons.iter().enumerate().filter(|&(other, _)| other != at);
-            let report =
-                evaluate(part, Lessons::learn(&others.map(|(_, of)| of).collect::<Vec<_>>(), evidence))?;
+        for (part, trusted) in self.left_out(evidence) {
+            let report = evaluate(part, trusted)?;
             queries += report.micro.queries as f64;
             of_queries += report.micro.queries as f64 * report.micro.mrr;
             tasks += report.tasks.len() as f64;

@@ -1,7 +1,7 @@
 //! Evaluation of the model of a run.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rana::MetaTraining;
@@ -36,7 +36,7 @@ pub(super) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> 
         source: Box::new(source),
     };
     let store = Store::open(graph).map_err(|error| moved("graph", error.into()))?;
-    let vectors = args.vectors.clone().unwrap_or_else(|| vectors_of(&run, graph));
+    let vectors = args.vectors.clone().unwrap_or_else(|| MetaTraining::vectors_of(&run, graph));
     let set = EmbeddingSet::open(&vectors, &store.graph).map_err(|error| moved("vectors", error.into()))?;
     if run.check_tasks(&store.manifest.data).is_err() {
         terminal.warn(&format!("{} has other tasks than the run was trained on", store.path.display()));
@@ -59,12 +59,6 @@ pub(super) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> 
     };
     terminal.result(&outcome, |out| outcome.print(out))?;
     args.card.write_page(&cards, terminal)
-}
-
-/// Where the vectors of a run are: with the graph, if they were, wherever that is now.
-fn vectors_of(run: &Run, graph: &Path) -> PathBuf {
-    let path = &run.manifest.vectors_path;
-    path.strip_prefix(&run.manifest.graph_path).map_or_else(|_| path.clone(), |inside| graph.join(inside))
 }
 
 /// The splits asked for; of tasks only, because a few-shot model knows nothing of plain facts.
@@ -94,12 +88,11 @@ pub(crate) struct RunModel<'a> {
 
 impl<'a> RunModel<'a> {
     pub(crate) fn open(run: &'a Run, store: &'a Store, set: &'a EmbeddingSet) -> Result<Self, CliError> {
+        let trained = MetaTraining::model(store, run, set)?;
         let start = MetaTraining::start(store, &run.config, set)?;
-        run.check(&store.graph, &start)?;
-        let model = |parameters| RanaModel::new(run.config.clone(), &store.graph, Arc::new(parameters));
-        let trained = model(run.model(&start)?);
         let layout = Layout::new(&run.config, start.dim());
-        let untrained = model(RanaParameters::initial(&run.config, &layout, &start));
+        let initial = RanaParameters::initial(&run.config, &layout, &start);
+        let untrained = RanaModel::new(run.config.clone(), &store.graph, Arc::new(initial));
         Ok(Self { run, store, set, trained, untrained })
     }
 

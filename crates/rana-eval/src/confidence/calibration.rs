@@ -1,0 +1,277 @@
+//! [`Calibration`]: from scores to chances.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::head_scores::HeadScores;
+use super::lessons::{ConfidenceLessons, LessonHead, TEMPERATURES};
+use super::logistic::{TERMS, dot, fit, sigmoid};
+use super::reliability::Reliability;
+
+/// Fewer tasks say nothing about a new relation.
+const FEWEST_TASKS: usize = 5;
+/// Fewer answers say nothing about a precision.
+const FEWEST_ANSWERS: u64 = 20;
+/// Parts into which tasks are cut to see how well a calibration fits tasks it was not learned on.
+const PARTS: usize = 5;
+/// A better score never means less; at least so much more it always means.
+const LEAST_SLOPE: f64 = 1e-3;
+/// A margin beyond this tells no more.
+const WIDEST_MARGIN: f64 = 30.0;
+/// Thresholds at which precision is noted, evenly between 0 and 1.
+const THRESHOLDS: usize = 100;
+
+/// Turns the score of an answer into the chance that it is right, without ever changing the order of the answers of a
+/// head.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// What scores are multiplied by.
+    pub temperature: f64,
+    /// What each sign counts: the margin (never negative), the record, one over the size of the support, a constant.
+    pub weights: [f64; TERMS],
+    /// How many tasks it was learned on.
+    pub tasks: usize,
+    /// How many answers.
+    pub answers: u64,
+    /// How well it fits tasks that it was not learned on.
+    pub reliability: Reliability,
+    /// What to expect above each confidence, on tasks that it was not learned on.
+    pub precision: Vec<PrecisionPoint>,
+}
+
+/// What to expect of the answers above a confidence.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PrecisionPoint {
+    /// The confidence.
+    pub confidence: f32,
+    /// The share of right ones among the answers above it.
+    pub precision: f64,
+    /// How many answers that is.
+    pub answers: u64,
+    /// The share of all right answers that is found so.
+    pub found: f64,
+}
+
+/// What tells how sure the answers of a relation are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Signs {
+    /// How well the model finds each pair of the support by the others; none if there is only one pair.
+    pub record: Option<f32>,
+    /// How many pairs the support has.
+    pub shots: usize,
+}
+
+/// What a score of one head is compared with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    log_sum: f64,
+    signs: Signs,
+}
+
+impl Calibration {
+    /// Learns from the lessons of tasks, if there are enough to say anything.
+    #[must_use]
+    pub fn learn(lessons: &ConfidenceLessons) -> Option<Self> {
+        let mut by_task: BTreeMap<u32, Vec<&LessonHead>> = BTreeMap::new();
+        for head in &lessons.heads {
+            by_task.entry(head.task).or_default().push(head);
+        }
+        if by_task.len() < FEWEST_TASKS {
+            return None;
+        }
+        let tasks: Vec<Vec<&LessonHead>> = by_task.into_values().collect();
+        let (temperature, weights) = learn_from(&tasks.concat());
+        let mut unseen: Vec<(f32, bool)> = Vec::new();
+        for part in 0..PARTS {
+            let of = |is_asked: bool| {
+                let chosen = tasks.iter().enumerate().filter(move |(at, _)| (at % PARTS == part) == is_asked);
+                chosen.flat_map(|(_, heads)| heads.iter().copied()).collect::<Vec<_>>()
+            };
+            let (temperature, weights) = learn_from(&of(false));
+            unseen.extend(of(true).iter().flat_map(|head| confidences(head, temperature, &weights)));
+        }
+        let right: f64 = lessons.heads.iter().map(|head| head.right.len() as f64).sum();
+        Some(Self {
+            temperature,
+            weights,
+            tasks: tasks.len(),
+            answers: lessons.heads.iter().map(|head| head.answers.len() as u64).sum(),
+            reliability: Reliability::of(&unseen),
+            precision: precision_curve(&unseen, right),
+        })
+    }
+
+    /// What the scores of a head are compared with.
+    #[must_use]
+    pub fn scale(&self, scores: &HeadScores, signs: Signs) -> Scale {
+        Scale { log_sum: scores.log_sum(self.temperature), signs }
+    }
+
+    /// The chance that an answer is right; none if the support has too few pairs to say.
+    #[must_use]
+    pub fn confidence(&self, score: f32, scale: &Scale) -> Option<f32> {
+        let record = scale.signs.record?;
+        let margin = margin(score, self.temperature, scale.log_sum);
+        Some(sigmoid(dot(&self.weights, &terms(margin, record, scale.signs.shots))) as f32)
+    }
+
+    /// The lowest confidence above which at least a share `wanted` of answers is right, if there is any.
+    #[must_use]
+    pub fn threshold(&self, wanted: f64) -> Option<PrecisionPoint> {
+        let enough = |point: &&PrecisionPoint| point.answers >= FEWEST_ANSWERS && point.precision >= wanted;
+        self.precision.iter().find(enough).copied()
+    }
+
+    /// The point of the highest precision that enough answers speak for.
+    #[must_use]
+    pub fn best_precision(&self) -> Option<PrecisionPoint> {
+        let known = self.precision.iter().filter(|point| point.answers >= FEWEST_ANSWERS);
+        known.max_by(|one, other| one.precision.total_cmp(&other.precision)).copied()
+    }
+}
+
+/// The logarithm of the odds that an answer would have if one of the candidates had to be right.
+fn margin(score: f32, temperature: f64, log_sum: f64) -> f64 {
+    let share = (temperature * f64::from(score) - log_sum).min(0.0);
+    let odds = share - (-share.exp_m1()).ln();
+    // All mass on one candidate: infinite odds.
+    if odds.is_nan() { WIDEST_MARGIN } else { odds.clamp(-WIDEST_MARGIN, WIDEST_MARGIN) }
+}
+
+fn terms(margin: f64, record: f32, shots: usize) -> [f64; TERMS] {
+    [margin, f64::from(record), 1.0 / shots as f64, 1.0]
+}
+
+/// The temperature under which right tails are most likely, and the weights of signs.
+fn learn_from(heads: &[&LessonHead]) -> (f64, [f64; TERMS]) {
+    let likely = |at: usize| -> f64 {
+        let of_head = |head: &&LessonHead| {
+            let share = |&score: &f32| TEMPERATURES[at] * f64::from(score) - head.log_sums[at];
+            head.right.iter().map(share).sum::<f64>()
+        };
+        heads.iter().map(of_head).sum()
+    };
+    let best = (0..TEMPERATURES.len()).max_by(|&one, &other| likely(one).total_cmp(&likely(other)));
+    let at = best.unwrap_or(0);
+    let temperature = TEMPERATURES[at];
+    let examples: Vec<([f64; TERMS], bool)> = heads
+        .iter()
+        .flat_map(|head| {
+            head.answers.iter().map(move |&(score, right)| {
+                (terms(margin(score, temperature, head.log_sums[at]), head.record, head.shots), right)
+            })
+        })
+        .collect();
+    let mut weights = fit(&examples);
+    weights[0] = weights[0].max(LEAST_SLOPE);
+    (temperature, weights)
+}
+
+fn confidences(
+    head: &LessonHead,
+    temperature: f64,
+    weights: &[f64; TERMS],
+) -> impl Iterator<Item = (f32, bool)> {
+    let at = TEMPERATURES.iter().position(|&one| one == temperature).unwrap_or(0);
+    head.answers.iter().map(move |&(score, right)| {
+        let terms = terms(margin(score, temperature, head.log_sums[at]), head.record, head.shots);
+        (sigmoid(dot(weights, &terms)) as f32, right)
+    })
+}
+
+fn precision_curve(answers: &[(f32, bool)], right: f64) -> Vec<PrecisionPoint> {
+    let points = (0..THRESHOLDS).map(|at| {
+        let confidence = at as f32 / THRESHOLDS as f32;
+        let above = answers.iter().filter(|(of, _)| *of >= confidence);
+        let (count, found) =
+            above.fold((0_u64, 0.0), |(count, found), (_, right)| (count + 1, found + f64::from(*right)));
+        let share = |of: f64| if of > 0.0 { found / of } else { 0.0 };
+        PrecisionPoint { confidence, precision: share(count as f64), answers: count, found: share(right) }
+    });
+    points.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rana_fewshot::AdaptedRelation;
+    use rana_graph::EntityId;
+
+    struct Listed(Vec<f32>);
+
+    impl AdaptedRelation for Listed {
+        fn scores(&self, _: &[EntityId], candidates: &[EntityId], out: &mut [f32]) {
+            out.iter_mut().zip(candidates).for_each(|(out, tail)| *out = self.0[tail.index()]);
+        }
+    }
+
+    fn head_scores(scores: &[f32]) -> HeadScores {
+        let all: Vec<EntityId> = (0..scores.len() as u32).map(EntityId).collect();
+        HeadScores::of(&Listed(scores.to_vec()), EntityId(0), &all, |_| false)
+    }
+
+    /// Tasks in which the best answer is right if it stands out by more than a bound.
+    fn lessons(tasks: u32) -> ConfidenceLessons {
+        let head = |task: u32, number: u32| {
+            let lead = (task * 7 + number * 13) % 10;
+            let scores: Vec<f32> =
+                (0..20).map(|at| if at == 0 { lead as f32 } else { 0.1 * at as f32 }).collect();
+            let all = head_scores(&scores);
+            let right = |tail: EntityId| tail.0 == 0 && (lead + number % 3) > 5;
+            LessonHead {
+                task,
+                record: 0.5,
+                shots: 5,
+                log_sums: TEMPERATURES.map(|temperature| all.log_sum(temperature)),
+                answers: all.best(10).into_iter().map(|(tail, score)| (score, right(tail))).collect(),
+                right: all.of_tails(right),
+            }
+        };
+        let heads = (0..tasks).flat_map(|task| (0..30).map(move |number| head(task, number)));
+        ConfidenceLessons { heads: heads.collect() }
+    }
+
+    #[test]
+    fn it_is_sure_where_answers_stand_out_and_says_nothing_of_too_little() {
+        assert_eq!(Calibration::learn(&lessons(4)), None);
+        let learned = Calibration::learn(&lessons(10)).unwrap();
+        assert_eq!((learned.tasks, learned.answers), (10, 3000));
+        assert!(learned.reliability.expected_error < 0.05, "{:?}", learned.reliability);
+        let of = |lead: f32, record| {
+            let scores: Vec<f32> = (0..20).map(|at| if at == 0 { lead } else { 0.1 * at as f32 }).collect();
+            let scale = learned.scale(&head_scores(&scores), Signs { record, shots: 5 });
+            learned.confidence(lead, &scale)
+        };
+        assert!(of(9.0, Some(0.5)).unwrap() > 0.8);
+        assert!(of(2.0, Some(0.5)).unwrap() < 0.2);
+        assert_eq!(of(9.0, None), None, "one pair leaves nothing to test it by");
+        let sure = learned.threshold(0.9).unwrap();
+        assert!(sure.confidence > 0.3 && sure.precision >= 0.9 && sure.answers >= FEWEST_ANSWERS, "{sure:?}");
+        assert_eq!(learned.threshold(1.01), None);
+        assert!(learned.best_precision().unwrap().precision >= sure.precision);
+    }
+
+    proptest! {
+        /// Whatever was learned, and whatever the scores are.
+        #[test]
+        fn no_order_is_changed(
+            scores in prop::collection::vec(-40.0_f32..40.0, 1..60),
+            temperature in prop::sample::select(TEMPERATURES.to_vec()),
+            slope in 0.001_f64..5.0,
+            others in prop::array::uniform3(-5.0_f64..5.0),
+            record in 0.0_f32..1.0,
+        ) {
+            let weights = [slope, others[0], others[1], others[2]];
+            let learned = Calibration { temperature, weights, ..Calibration::learn(&lessons(5)).unwrap() };
+            let all = head_scores(&scores);
+            let scale = learned.scale(&all, Signs { record: Some(record), shots: 5 });
+            let ranked = all.best(scores.len());
+            let chances: Vec<f32> =
+                ranked.iter().map(|&(_, score)| learned.confidence(score, &scale).unwrap()).collect();
+            prop_assert!(chances.iter().all(|chance| (0.0..=1.0).contains(chance)));
+            prop_assert!(chances.is_sorted_by(|one, other| one >= other), "{chances:?}");
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! How sure an answer is: a monotone calibration of scores, learned across tasks.
+//!
+//! Scores rank the tails of one head; what they are worth differs from model to model and from relation to
+//! relation. [`Calibration`] turns a score into the chance that the answer is right. It looks at how far the score
+//! stands out among the candidates of its head, at how well the model finds each pair of the support by the others,
+//! and at the size of the support, and never changes the order of the answers of a head.
+//!
+//! "Right" means: a fact that the benchmark knows. Facts that are true but nowhere written count as wrong, so
+//! confidence is on the careful side; and it presumes that the head has the relation at all.
+
+mod calibration;
+mod head_scores;
+mod lessons;
+mod logistic;
+mod record;
+mod reliability;
+
+pub use calibration::{Calibration, PrecisionPoint, Scale, Signs};
+pub use head_scores::HeadScores;
+pub use lessons::ConfidenceLessons;
+pub use record::support_record;
+pub use reliability::{Reliability, ReliabilityBin};

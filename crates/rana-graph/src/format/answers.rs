@@ -1,0 +1,461 @@
+//! [`AnswerWriter`]: answers, with how sure they are, in the formats people load facts from.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use oxrdf::vocab::{rdf as rdf_names, rdfs, xsd};
+use oxrdf::{BlankNode, Literal, NamedNode, Term, Triple};
+use oxrdfio::{RdfFormat, RdfSerializer, WriterQuadSerializer};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::data_type::{ByteArray, ByteArrayType, FloatType, Int32Type};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use serde::{Deserialize, Serialize};
+
+use super::export::ExportError;
+use super::rdf;
+
+/// A format that answers can be written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AnswerFormat {
+    /// Tab-separated text with a header.
+    Tsv,
+    /// One JSON object a line, reasons included.
+    #[serde(rename = "jsonl")]
+    JsonLines,
+    /// RDF N-Triples, the facts alone.
+    NTriples,
+    /// RDF Turtle, each fact beside an `rdf:Statement` that says how sure it is.
+    Turtle,
+    /// RDF 1.2 Turtle, each fact beside a reifier of it that says how sure it is.
+    Rdf12,
+    /// Parquet.
+    Parquet,
+    /// Commands for Wikidata's QuickStatements; names have to be those of items and properties.
+    QuickStatements,
+}
+
+crate::named!(AnswerFormat, "format for answers", {
+    Tsv => "tsv",
+    JsonLines => "jsonl",
+    NTriples => "ntriples",
+    Turtle => "turtle",
+    Rdf12 => "rdf12",
+    Parquet => "parquet",
+    QuickStatements => "quickstatements",
+});
+
+impl AnswerFormat {
+    /// The media type of a response.
+    #[must_use]
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Self::Tsv => "text/tab-separated-values; charset=utf-8",
+            Self::JsonLines => "application/x-ndjson",
+            Self::NTriples => "application/n-triples",
+            Self::Turtle => "text/turtle; charset=utf-8",
+            Self::Rdf12 => "text/turtle; version=1.2; charset=utf-8",
+            Self::Parquet => "application/vnd.apache.parquet",
+            Self::QuickStatements => "text/plain; charset=utf-8",
+        }
+    }
+
+    /// How file names end.
+    #[must_use]
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Tsv => "tsv",
+            Self::JsonLines => "jsonl",
+            Self::NTriples => "nt",
+            Self::Turtle | Self::Rdf12 => "ttl",
+            Self::Parquet => "parquet",
+            Self::QuickStatements => "txt",
+        }
+    }
+}
+
+/// A fact that was answered, with what is known of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct AnsweredFact<'a> {
+    /// The name of the head.
+    pub head: &'a str,
+    /// The name of the relation.
+    pub relation: &'a str,
+    /// The name of the tail.
+    pub tail: &'a str,
+    /// The label of the head, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub head_label: Option<&'a str>,
+    /// The label of the tail, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tail_label: Option<&'a str>,
+    /// Its place among the answers of the head, from 1.
+    pub rank: Option<u32>,
+    /// Its score.
+    pub score: Option<f32>,
+    /// The chance that it is right, if that can be said.
+    pub confidence: Option<f32>,
+    /// Whether the graph has it already.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub known: bool,
+    /// What speaks for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
+}
+
+/// Writes answers one by one.
+///
+/// ```
+/// use rana_graph::format::{AnswerFormat, AnswerWriter, AnsweredFact};
+/// let mut writer = AnswerWriter::new(AnswerFormat::NTriples, Vec::new())?;
+/// writer.write(&AnsweredFact { head: "ex:a", relation: "ex:likes", tail: "ex:b", ..Default::default() })?;
+/// assert_eq!(writer.finish()?, b"<ex:a> <ex:likes> <ex:b> .\n");
+/// # Ok::<(), rana_graph::format::ExportError>(())
+/// ```
+pub struct AnswerWriter<W: Write + Send>(Form<W>);
+
+enum Form<W: Write + Send> {
+    Tsv(W),
+    JsonLines(W),
+    Rdf { writer: WriterQuadSerializer<W>, sureness: Sureness, written: u64 },
+    Parquet(Box<Columns<W>>),
+    QuickStatements(W),
+}
+
+/// How RDF says how sure a fact is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sureness {
+    Unsaid,
+    Statement,
+    Reifier,
+}
+
+/// Terms of our own; the names are documented in `docs/complete.md`.
+const CONFIDENCE: &str = "urn:rana:confidence";
+const SCORE: &str = "urn:rana:score";
+/// RDF 1.2's word between a reifier and the triple it is about.
+const REIFIES: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies";
+const TSV_HEADER: &str = "head\trelation\ttail\trank\tscore\tconfidence\thead_label\ttail_label";
+
+impl<W: Write + Send> AnswerWriter<W> {
+    /// Begins to write.
+    ///
+    /// # Errors
+    /// If the writer fails.
+    pub fn new(format: AnswerFormat, mut out: W) -> Result<Self, ExportError> {
+        Ok(Self(match format {
+            AnswerFormat::Tsv => {
+                writeln!(out, "{TSV_HEADER}")?;
+                Form::Tsv(out)
+            }
+            AnswerFormat::JsonLines => Form::JsonLines(out),
+            AnswerFormat::NTriples => rdf_form(RdfFormat::NTriples, Sureness::Unsaid, out),
+            AnswerFormat::Turtle => rdf_form(RdfFormat::Turtle, Sureness::Statement, out),
+            AnswerFormat::Rdf12 => rdf_form(RdfFormat::Turtle, Sureness::Reifier, out),
+            AnswerFormat::Parquet => Form::Parquet(Box::new(Columns::new(out)?)),
+            AnswerFormat::QuickStatements => Form::QuickStatements(out),
+        }))
+    }
+
+    /// Writes an answer.
+    ///
+    /// # Errors
+    /// If the writer fails or a name cannot be written in the format.
+    pub fn write(&mut self, fact: &AnsweredFact<'_>) -> Result<(), ExportError> {
+        match &mut self.0 {
+            Form::Tsv(out) => write_tsv(out, fact),
+            Form::JsonLines(out) => {
+                serde_json::to_writer(&mut *out, fact).map_err(std::io::Error::from)?;
+                Ok(out.write_all(b"\n")?)
+            }
+            Form::Rdf { writer, sureness, written } => {
+                *written += 1;
+                write_rdf(writer, *sureness, *written, fact)
+            }
+            Form::Parquet(columns) => columns.push(fact),
+            Form::QuickStatements(out) => write_quick_statement(out, fact),
+        }
+    }
+
+    /// Writes what is left, and gives the writer back.
+    ///
+    /// # Errors
+    /// If the writer fails.
+    pub fn finish(self) -> Result<W, ExportError> {
+        let mut out = match self.0 {
+            Form::Tsv(out) | Form::JsonLines(out) | Form::QuickStatements(out) => out,
+            Form::Rdf { writer, .. } => writer.finish()?,
+            Form::Parquet(columns) => columns.finish()?,
+        };
+        out.flush()?;
+        Ok(out)
+    }
+}
+
+fn rdf_form<W: Write + Send>(format: RdfFormat, sureness: Sureness, out: W) -> Form<W> {
+    Form::Rdf { writer: RdfSerializer::from_format(format).for_writer(out), sureness, written: 0 }
+}
+
+fn write_tsv(out: &mut impl Write, fact: &AnsweredFact<'_>) -> Result<(), ExportError> {
+    if let Some(name) = [fact.head, fact.relation, fact.tail].into_iter().find(|name| breaks(name)) {
+        return Err(ExportError::Name { name: name.to_owned() });
+    }
+    // Labels are for reading only.
+    let label = |label: Option<&str>| label.unwrap_or_default().replace(['\t', '\n', '\r'], " ");
+    writeln!(
+        out,
+        "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
+        fact.head,
+        fact.relation,
+        fact.tail,
+        fact.rank.map(|rank| rank.to_string()).unwrap_or_default(),
+        fact.score.map(|score| score.to_string()).unwrap_or_default(),
+        fact.confidence.map(|confidence| format!("{confidence:.4}")).unwrap_or_default(),
+        label(fact.head_label),
+        label(fact.tail_label),
+    )?;
+    Ok(())
+}
+
+fn breaks(name: &str) -> bool {
+    name.contains(['\t', '\n', '\r'])
+}
+
+fn write_rdf<W: Write>(
+    writer: &mut WriterQuadSerializer<W>,
+    sureness: Sureness,
+    number: u64,
+    fact: &AnsweredFact<'_>,
+) -> Result<(), ExportError> {
+    let triple = Triple::new(rdf::subject(fact.head), rdf::iri(fact.relation), rdf::term(fact.tail));
+    writer.serialize_triple(&triple)?;
+    let said = [(CONFIDENCE, fact.confidence), (SCORE, fact.score)];
+    if sureness == Sureness::Unsaid || said.iter().all(|(_, value)| value.is_none()) {
+        return Ok(());
+    }
+    // Numbered, so that the same answers give the same file.
+    let about = BlankNode::new_unchecked(format!("answer{number}"));
+    let mut say = |predicate: NamedNode, object: Term| {
+        writer.serialize_triple(&Triple::new(about.clone(), predicate, object))
+    };
+    match sureness {
+        Sureness::Reifier => {
+            let object = Term::Triple(Box::new(triple));
+            say(NamedNode::new_unchecked(REIFIES), object)?;
+        }
+        _ => {
+            say(rdf_names::TYPE.into(), Term::from(rdf_names::STATEMENT.into_owned()))?;
+            say(rdf_names::SUBJECT.into(), triple.subject.into())?;
+            say(rdf_names::PREDICATE.into(), Term::from(triple.predicate))?;
+            say(rdf_names::OBJECT.into(), triple.object)?;
+        }
+    }
+    for (name, value) in said {
+        if let Some(value) = value {
+            let literal = Literal::new_typed_literal(format!("{value}"), xsd::DECIMAL);
+            say(NamedNode::new_unchecked(name), literal.into())?;
+        }
+    }
+    for reason in &fact.reasons {
+        say(rdfs::COMMENT.into(), Literal::new_simple_literal(reason).into())?;
+    }
+    Ok(())
+}
+
+fn write_quick_statement(out: &mut impl Write, fact: &AnsweredFact<'_>) -> Result<(), ExportError> {
+    let [head, relation, tail] = [(fact.head, 'Q'), (fact.relation, 'P'), (fact.tail, 'Q')]
+        .map(|(name, letter)| wikidata_id(name, letter).ok_or_else(|| name.to_owned()));
+    let refused = |name| ExportError::Wikidata { name };
+    let (head, relation, tail) = (head.map_err(refused)?, relation.map_err(refused)?, tail.map_err(refused)?);
+    let sure = fact.confidence.map_or_else(String::new, |confidence| format!(", confidence {confidence:.2}"));
+    writeln!(out, "{head}\t{relation}\t{tail}\t/* reviewed answer of rana{sure} */")?;
+    Ok(())
+}
+
+/// `Q42` out of itself or of an IRI that ends in it.
+fn wikidata_id(name: &str, letter: char) -> Option<&str> {
+    let id = name.rsplit(['/', ':']).next()?;
+    let digits = id.strip_prefix(letter)?;
+    (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(id)
+}
+
+/// Answers that are gathered until they are worth a row group.
+struct Columns<W: Write + Send> {
+    writer: SerializedFileWriter<W>,
+    texts: [Vec<ByteArray>; 3],
+    ranks: Optional<i32>,
+    scores: Optional<f32>,
+    confidences: Optional<f32>,
+}
+
+/// A column with gaps: a definition level for each row, and the values that are there.
+struct Optional<T> {
+    levels: Vec<i16>,
+    values: Vec<T>,
+}
+
+impl<T> Optional<T> {
+    const fn new() -> Self {
+        Self { levels: Vec::new(), values: Vec::new() }
+    }
+
+    fn push(&mut self, value: Option<T>) {
+        self.levels.push(i16::from(value.is_some()));
+        self.values.extend(value);
+    }
+}
+
+impl<W: Write + Send> Columns<W> {
+    const ROWS_PER_GROUP: usize = 1 << 16;
+
+    fn new(out: W) -> Result<Self, ExportError> {
+        let schema = parse_message_type(
+            "message answers { required binary head (UTF8); required binary relation (UTF8); \
+             required binary tail (UTF8); optional int32 rank; optional float score; optional float confidence; }",
+        )?;
+        let properties =
+            WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?)).build();
+        Ok(Self {
+            writer: SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))?,
+            texts: [const { Vec::new() }; 3],
+            ranks: Optional::new(),
+            scores: Optional::new(),
+            confidences: Optional::new(),
+        })
+    }
+
+    fn push(&mut self, fact: &AnsweredFact<'_>) -> Result<(), ExportError> {
+        for (column, name) in self.texts.iter_mut().zip([fact.head, fact.relation, fact.tail]) {
+            column.push(ByteArray::from(name));
+        }
+        self.ranks.push(fact.rank.map(u32::cast_signed));
+        self.scores.push(fact.score);
+        self.confidences.push(fact.confidence);
+        if self.texts[0].len() == Self::ROWS_PER_GROUP { self.write_group() } else { Ok(()) }
+    }
+
+    fn write_group(&mut self) -> Result<(), ExportError> {
+        let mut group = self.writer.next_row_group()?;
+        for column in &mut self.texts {
+            if let Some(mut out) = group.next_column()? {
+                out.typed::<ByteArrayType>().write_batch(&std::mem::take(column), None, None)?;
+                out.close()?;
+            }
+        }
+        let ranks = std::mem::replace(&mut self.ranks, Optional::new());
+        if let Some(mut out) = group.next_column()? {
+            out.typed::<Int32Type>().write_batch(&ranks.values, Some(&ranks.levels), None)?;
+            out.close()?;
+        }
+        for column in [&mut self.scores, &mut self.confidences] {
+            let column = std::mem::replace(column, Optional::new());
+            if let Some(mut out) = group.next_column()? {
+                out.typed::<FloatType>().write_batch(&column.values, Some(&column.levels), None)?;
+                out.close()?;
+            }
+        }
+        group.close()?;
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<W, ExportError> {
+        if !self.texts[0].is_empty() {
+            self.write_group()?;
+        }
+        Ok(self.writer.into_inner()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Source;
+    use crate::{ImportOptions, import};
+
+    fn fact() -> AnsweredFact<'static> {
+        AnsweredFact {
+            head: "http://www.wikidata.org/entity/Q1",
+            relation: "http://www.wikidata.org/prop/direct/P2",
+            tail: "Q3",
+            head_label: Some("one\ttab"),
+            rank: Some(1),
+            score: Some(1.5),
+            confidence: Some(0.75),
+            reasons: vec!["the pair is joined by `x`".to_owned()],
+            ..AnsweredFact::default()
+        }
+    }
+
+    fn written(format: AnswerFormat, facts: &[AnsweredFact<'_>]) -> Vec<u8> {
+        let mut writer = AnswerWriter::new(format, Vec::new()).unwrap();
+        facts.iter().for_each(|fact| writer.write(fact).unwrap());
+        writer.finish().unwrap()
+    }
+
+    fn text(format: AnswerFormat) -> String {
+        let unsure = AnsweredFact { head: "Q7", relation: "P2", tail: "Q9", ..AnsweredFact::default() };
+        String::from_utf8(written(format, &[fact(), unsure])).unwrap()
+    }
+
+    #[test]
+    fn texts_are_as_documented() {
+        let (head, relation) =
+            ("http://www.wikidata.org/entity/Q1", "http://www.wikidata.org/prop/direct/P2");
+        assert_eq!(
+            text(AnswerFormat::Tsv),
+            format!(
+                "{TSV_HEADER}\n{head}\t{relation}\tQ3\t1\t1.5\t0.7500\tone tab\t\nQ7\tP2\tQ9\t\t\t\t\t\n"
+            )
+        );
+        assert_eq!(
+            text(AnswerFormat::QuickStatements),
+            "Q1\tP2\tQ3\t/* reviewed answer of rana, confidence 0.75 */\nQ7\tP2\tQ9\t/* reviewed answer of rana */\n"
+        );
+        assert_eq!(
+            text(AnswerFormat::NTriples),
+            format!(
+                "<{head}> <{relation}> <urn:rana:name:Q3> .\n<urn:rana:name:Q7> <urn:rana:name:P2> <urn:rana:name:Q9> .\n"
+            )
+        );
+        let lines = text(AnswerFormat::JsonLines);
+        let first: serde_json::Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+        assert_eq!(first["confidence"], 0.75);
+        assert_eq!(first["reasons"][0], "the pair is joined by `x`");
+    }
+
+    #[test]
+    fn rdf_says_how_sure_it_is_and_reads_back_as_facts() {
+        let reified = text(AnswerFormat::Turtle);
+        assert!(reified.contains("rdf-syntax-ns#Statement") && reified.contains("0.75"), "{reified}");
+        let reifier = text(AnswerFormat::Rdf12);
+        assert!(reifier.contains("<<(") && reifier.contains("reifies"), "{reifier}");
+        for text in [text(AnswerFormat::NTriples), reifier] {
+            let source = Source::Memory { name: "answers.ttl".to_owned(), bytes: text.leak().as_bytes() };
+            let graph = import(&[source], &ImportOptions::default(), &()).unwrap().graph;
+            assert_eq!(graph.facts().len(), 2);
+            assert!(graph.entity("Q9").is_some());
+        }
+    }
+
+    #[test]
+    fn parquet_reads_back_as_facts() {
+        let facts = vec![fact(); 3];
+        let bytes = written(AnswerFormat::Parquet, &facts).leak();
+        let source = Source::Memory { name: "answers.parquet".to_owned(), bytes };
+        let graph = import(&[source], &ImportOptions::default(), &()).unwrap().graph;
+        assert_eq!(graph.facts().len(), 1, "the same fact three times");
+    }
+
+    #[test]
+    fn names_that_a_format_cannot_write_are_named() {
+        let odd = AnsweredFact { head: "a\tb", relation: "P1", tail: "Q2", ..AnsweredFact::default() };
+        let refused = |format, fact: &AnsweredFact<'_>| {
+            AnswerWriter::new(format, Vec::new()).unwrap().write(fact).unwrap_err().to_string()
+        };
+        assert!(refused(AnswerFormat::Tsv, &odd).contains("a\\tb"));
+        let message = refused(AnswerFormat::QuickStatements, &AnsweredFact { head: "Q1x", ..odd.clone() });
+        assert!(message.contains("Q1x") && message.contains("Wikidata"), "{message}");
+    }
+}

@@ -1,0 +1,22 @@
+//! [`EntityRef`]: an entity as people and programs see it.
+
+use rana_graph::{EntityId, Graph};
+use serde::Serialize;
+
+/// The name of an entity and what to call it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct EntityRef {
+    /// Its name in the graph, which no other has.
+    pub name: String,
+    /// Its label, or its name if it has none.
+    pub label: String,
+}
+
+impl EntityRef {
+    /// An entity of a graph.
+    #[must_use]
+    pub fn new(graph: &Graph, entity: EntityId) -> Self {
+        let name = graph.entity_name(entity);
+        Self { name: name.to_owned(), label: graph.entity_label(entity).unwrap_or(name).to_owned() }
+    }
+}

@@ -1,0 +1,190 @@
+//! [`LearnedRelation`]: a relation that a model has learned from its support.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use rana_eval::confidence::{Calibration, HeadScores, Scale, Signs};
+use rana_fewshot::fused::FusedRelation;
+use rana_fewshot::rana::Inspection;
+use rana_fewshot::{AdaptedRelation, Support};
+use rana_graph::{EntityId, Pair};
+
+use super::opened::Predictor;
+use super::paths::{PathSignature, support_paths};
+use super::plausible::plausible_heads;
+use super::request::{AnswerLimits, RelationRequest};
+
+/// A relation that a model has learned from its support.
+pub struct LearnedRelation<'p> {
+    pub(super) predictor: &'p Predictor<'p>,
+    pub(super) request: RelationRequest,
+    pub(super) scorer: Scorer<'p>,
+    record: Option<f32>,
+    /// What it was learned among.
+    pub(super) fitting: Vec<EntityId>,
+    /// What is answered with, if not these.
+    chosen: Option<Vec<EntityId>>,
+    /// What RANA looked at, once somebody asks.
+    inspection: OnceLock<Inspection>,
+    /// The paths that join pairs of the support, once somebody asks.
+    paths: OnceLock<HashMap<PathSignature, usize>>,
+}
+
+/// What scores answers.
+pub(super) enum Scorer<'p> {
+    Rana(Box<dyn AdaptedRelation + 'p>),
+    Fused(FusedRelation<'p>),
+}
+
+/// One answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answer {
+    /// The fact, but for its relation.
+    pub pair: Pair,
+    /// Its place among the answers of the head, from 1.
+    pub rank: usize,
+    /// Its score; higher is better, and only comparable among the answers of one relation.
+    pub score: f32,
+    /// The chance that it is right; none where too few examples tell.
+    pub confidence: Option<f32>,
+    /// Whether the graph has it already, or it is in the support.
+    pub known: bool,
+    /// Whether it is a fact of a dev or test task, withheld from the graph.
+    pub withheld: bool,
+}
+
+impl<'p> LearnedRelation<'p> {
+    pub(super) fn new(
+        predictor: &'p Predictor<'p>,
+        request: RelationRequest,
+        scorer: Scorer<'p>,
+        record: Option<f32>,
+        fitting: Vec<EntityId>,
+        chosen: Option<Vec<EntityId>>,
+    ) -> Self {
+        let (inspection, paths) = (OnceLock::new(), OnceLock::new());
+        Self { predictor, request, scorer, record, fitting, chosen, inspection, paths }
+    }
+
+    /// What is known of it.
+    #[must_use]
+    pub fn request(&self) -> &RelationRequest {
+        &self.request
+    }
+
+    /// The pairs it was learned from, each once.
+    #[must_use]
+    pub fn support(&self) -> &[Pair] {
+        &self.request.support
+    }
+
+    /// The entities that its tails are looked for among.
+    #[must_use]
+    pub fn candidates(&self) -> &[EntityId] {
+        self.chosen.as_deref().unwrap_or(&self.fitting)
+    }
+
+    /// How well each pair of the support is found by the others, from 0 to 1; none if there is only one.
+    #[must_use]
+    pub fn record(&self) -> Option<f32> {
+        self.record
+    }
+
+    /// Why it cannot be said how sure answers are, if it cannot.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        let because = match (self.predictor.calibration(), self.record) {
+            (None, _) => "the run had too few tasks to learn it from",
+            (_, None) => "a single pair leaves nothing to test it by; give at least two",
+            _ => return None,
+        };
+        Some(format!("too few examples to say how sure the answers are: {because}"))
+    }
+
+    /// The best answers for a head.
+    #[must_use]
+    pub fn complete(&self, head: EntityId, limits: &AnswerLimits) -> Vec<Answer> {
+        let scores = self.scores(head);
+        let confidence = self.confidence(&scores);
+        let relation = self.request.relation;
+        let mut least: f32 = 1.0;
+        let answers = scores.best(limits.top).into_iter().enumerate().map(|(at, (tail, score))| {
+            let pair = Pair { head, tail };
+            // The last bit of a logarithm must not turn an order around.
+            let confidence = confidence(score).map(|chance| chance.min(least));
+            least = confidence.unwrap_or(least);
+            Answer {
+                pair,
+                rank: at + 1,
+                score,
+                confidence,
+                known: self.is_known(pair),
+                withheld: self.predictor.is_withheld(relation, pair),
+            }
+        });
+        let is_wanted = |answer: &Answer| {
+            limits.min_score.is_none_or(|least| answer.score >= least)
+                && limits.min_confidence.is_none_or(|least| answer.confidence.is_some_and(|is| is >= least))
+        };
+        answers.filter(is_wanted).collect()
+    }
+
+    /// The heads that plausibly have this relation and none of whose tails is known, ascending.
+    #[must_use]
+    pub fn plausible_heads(&self) -> Vec<EntityId> {
+        plausible_heads(&self.predictor.store().graph, self.request.relation, self.support())
+    }
+
+    /// The score of an answer and the chance that it is right.
+    pub(super) fn score(&self, pair: Pair) -> (f32, Option<f32>) {
+        let mut score = [0.0];
+        self.adapted().scores(&[pair.head], &[pair.tail], &mut score);
+        (score[0], self.confidence(&self.scores(pair.head))(score[0]))
+    }
+
+    /// How many candidates of a head score higher than an answer.
+    pub(super) fn better(&self, pair: Pair, score: f32) -> usize {
+        let scores = self.scores(pair.head);
+        scores.best(scores.len()).iter().take_while(|&&(_, other)| other > score).count()
+    }
+
+    /// What RANA looked at.
+    pub(super) fn inspection(&self) -> &Inspection {
+        let relation = self.request.relation;
+        let seed = relation.map_or(0, |relation| relation.0.into());
+        let support = Support { relation, pairs: self.support(), candidates: &self.fitting, seed };
+        self.inspection.get_or_init(|| self.predictor.rana().inspect(&support))
+    }
+
+    /// The paths that join pairs of the support, and how many of them.
+    pub(super) fn support_paths(&self) -> &HashMap<PathSignature, usize> {
+        let graph = &self.predictor.store().graph;
+        self.paths.get_or_init(|| support_paths(graph, self.request.relation, self.support()))
+    }
+
+    fn adapted(&self) -> &dyn AdaptedRelation {
+        match &self.scorer {
+            Scorer::Rana(relation) => &**relation,
+            Scorer::Fused(relation) => relation,
+        }
+    }
+
+    fn scores(&self, head: EntityId) -> HeadScores {
+        HeadScores::of(self.adapted(), head, self.candidates(), |tail| {
+            let pair = Pair { head, tail };
+            self.request.rejected.contains(&pair) || (!self.request.include_known && self.is_known(pair))
+        })
+    }
+
+    fn is_known(&self, pair: Pair) -> bool {
+        self.support().contains(&pair) || self.predictor.is_known(self.request.relation, pair)
+    }
+
+    /// What tells how sure answers with some score are, among all of a head.
+    fn confidence(&self, scores: &HeadScores) -> impl Fn(f32) -> Option<f32> + use<'p> {
+        let signs = Signs { record: self.record, shots: self.support().len() };
+        let calibrated: Option<(&Calibration, Scale)> =
+            self.predictor.calibration().map(|learned| (learned, learned.scale(scores, signs)));
+        move |score| calibrated.and_then(|(learned, scale)| learned.confidence(score, &scale))
+    }
+}

@@ -1,0 +1,256 @@
+//! [`Opened`] and [`Predictor`]: a run made ready to complete relations.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rana_embed::EmbeddingSet;
+use rana_eval::confidence::{Calibration, ConfidenceLessons, support_record};
+use rana_fewshot::fused::{FusedModel, Sources, TrustedSource};
+use rana_fewshot::rana::{RanaModel, Run};
+use rana_fewshot::{CandidateBuilder, CandidateConfig, FewShotModel, Support};
+use rana_graph::{Pair, RelationId, Split, Store, Task, TypeId};
+use serde::{Deserialize, Serialize};
+
+use super::error::PredictorError;
+use super::learned::{LearnedRelation, Scorer};
+use super::request::{CandidateChoice, RelationRequest};
+use crate::MetaTraining;
+use crate::fused::FusedRun;
+use crate::trial::write;
+
+/// A run and its graph.
+pub struct Opened {
+    /// The graph.
+    pub store: Store,
+    run: OpenedRun,
+}
+
+enum OpenedRun {
+    Rana(Box<Run>, EmbeddingSet),
+    Fused(Box<FusedRun>),
+}
+
+impl Opened {
+    /// Opens a run of RANA or of `rana-fused` with its graph, which may have moved to `graph`.
+    ///
+    /// # Errors
+    /// If there is no run, or its graph or vectors cannot be opened.
+    pub fn open(path: &Path, graph: Option<&Path>) -> Result<Self, PredictorError> {
+        let open = |of_run: &Path| {
+            let path = graph.unwrap_or(of_run);
+            Store::open(path).map_err(|source| PredictorError::Graph { path: path.to_owned(), source })
+        };
+        if FusedRun::is_at(path) {
+            let run = FusedRun::open(path)?;
+            let store = open(&run.manifest.graph_path)?;
+            return Ok(Self { store, run: OpenedRun::Fused(Box::new(run)) });
+        }
+        if !Run::is_at(path) {
+            return Err(PredictorError::NoRun { path: path.to_owned() });
+        }
+        let run = Run::open(path)?;
+        let store = open(&run.manifest.graph_path)?;
+        let set = EmbeddingSet::open(MetaTraining::vectors_of(&run, &store.path), &store.graph)?;
+        Ok(Self { store, run: OpenedRun::Rana(Box::new(run), set) })
+    }
+
+    /// Where the run is.
+    #[must_use]
+    pub fn run_path(&self) -> &Path {
+        match &self.run {
+            OpenedRun::Rana(run, _) => run.path(),
+            OpenedRun::Fused(run) => run.path(),
+        }
+    }
+
+    /// What completes relations by it.
+    ///
+    /// # Errors
+    /// If the parts of the run do not go together.
+    pub fn predictor(&self) -> Result<Predictor<'_>, PredictorError> {
+        let (model, calibration, shots) = match &self.run {
+            OpenedRun::Fused(run) => {
+                let model = Model::Fused {
+                    sources: run.sources(&self.store)?,
+                    trusted: run.manifest.trusted.clone(),
+                };
+                (model, run.manifest.calibration.clone(), run.manifest.shots)
+            }
+            OpenedRun::Rana(run, set) => {
+                let model = MetaTraining::model(&self.store, run, set)?;
+                let calibration = calibrate_rana(run, &model, &self.store)?;
+                (Model::Rana(model), calibration, run.config.shots)
+            }
+        };
+        let candidates = CandidateBuilder::new(&self.store.graph, CandidateConfig::default());
+        Ok(Predictor { store: &self.store, model, calibration, shots, candidates })
+    }
+}
+
+/// Completes relations of a graph by a trained model.
+pub struct Predictor<'s> {
+    store: &'s Store,
+    model: Model<'s>,
+    calibration: Option<Calibration>,
+    shots: usize,
+    candidates: CandidateBuilder<'s>,
+}
+
+pub(super) enum Model<'s> {
+    Rana(RanaModel<'s>),
+    Fused { sources: Sources<'s>, trusted: Vec<TrustedSource> },
+}
+
+impl<'s> Predictor<'s> {
+    /// The graph and its tasks.
+    #[must_use]
+    pub fn store(&self) -> &'s Store {
+        self.store
+    }
+
+    /// What the model is called: `rana` or `rana-fused`.
+    #[must_use]
+    pub fn model_name(&self) -> &'static str {
+        match self.model {
+            Model::Rana(_) => "rana",
+            Model::Fused { .. } => "rana-fused",
+        }
+    }
+
+    /// The support size that the model was trained or measured with.
+    #[must_use]
+    pub fn shots(&self) -> usize {
+        self.shots
+    }
+
+    /// What turns scores into confidence, if there were enough tasks to learn it.
+    #[must_use]
+    pub fn calibration(&self) -> Option<&Calibration> {
+        self.calibration.as_ref()
+    }
+
+    /// RANA, alone or as a source of evidence.
+    pub(super) fn rana(&self) -> &RanaModel<'s> {
+        match &self.model {
+            Model::Rana(model) => model,
+            Model::Fused { sources, .. } => sources.rana(),
+        }
+    }
+
+    /// Learns a relation from its support.
+    ///
+    /// # Errors
+    /// If the support is empty, contradicts the rejected pairs, or no candidate is left.
+    pub fn learn(&self, mut request: RelationRequest) -> Result<LearnedRelation<'_>, PredictorError> {
+        let graph = &self.store.graph;
+        let mut seen = Vec::new();
+        request.support.retain(|pair| {
+            !seen.contains(pair) && {
+                seen.push(*pair);
+                true
+            }
+        });
+        if request.support.is_empty() {
+            return Err(PredictorError::NoSupport);
+        }
+        if let Some(pair) = request.support.iter().find(|pair| request.rejected.contains(pair)) {
+            let name = |entity| graph.entity_name(entity).to_owned();
+            return Err(PredictorError::Contradiction { head: name(pair.head), tail: name(pair.tail) });
+        }
+        let fitting = self.fitting(&request);
+        let support = Support {
+            relation: request.relation,
+            pairs: &request.support,
+            candidates: &fitting,
+            // As in an evaluation, so that the same support gives the same scores.
+            seed: request.relation.map_or(0, |relation| relation.0.into()),
+        };
+        let (scorer, record) = match &self.model {
+            Model::Rana(model) => (Scorer::Rana(model.adapt(&support)?), support_record(model, &support)?),
+            Model::Fused { sources, trusted } => {
+                let model = FusedModel::new(sources, trusted.clone());
+                (Scorer::Fused(model.fuse(&support)?), support_record(&model, &support)?)
+            }
+        };
+        let chosen = match &request.candidates {
+            CandidateChoice::Fitting => None,
+            CandidateChoice::All => Some(graph.entities().collect()),
+            CandidateChoice::Listed(listed) => {
+                let mut listed = listed.clone();
+                listed.sort_unstable();
+                listed.dedup();
+                Some(listed)
+            }
+            CandidateChoice::Types(types) => {
+                let fits = |of: &[TypeId]| of.iter().any(|of| types.contains(of));
+                Some(graph.entities().filter(|&entity| fits(graph.types(entity))).collect())
+            }
+        };
+        if chosen.as_ref().unwrap_or(&fitting).is_empty() {
+            return Err(PredictorError::NoCandidates);
+        }
+        Ok(LearnedRelation::new(self, request, scorer, record, fitting, chosen))
+    }
+
+    /// The candidates that a relation is learned among, ascending.
+    fn fitting(&self, request: &RelationRequest) -> Vec<rana_graph::EntityId> {
+        let of_task = request.relation.and_then(|relation| self.store.tasks.candidates(relation));
+        match of_task {
+            Some(candidates) if !candidates.is_empty() => candidates.to_vec(),
+            _ => {
+                let relation = request.relation.unwrap_or(RelationId::forward(0));
+                self.candidates.candidates(relation, request.support.iter().map(|pair| pair.tail))
+            }
+        }
+    }
+
+    /// Whether the graph, or a task that was trained on, has a fact.
+    pub(super) fn is_known(&self, relation: Option<RelationId>, pair: Pair) -> bool {
+        let Some(relation) = relation else { return false };
+        let is_trained = |task: Task<'_>| task.split == Split::Train && task.facts.contains(&pair);
+        self.store.graph.contains(pair.head, relation, pair.tail)
+            || self.store.tasks.task(relation).is_some_and(is_trained)
+    }
+
+    /// Whether a dev or test task has a fact: it was withheld from the graph and from training.
+    pub(super) fn is_withheld(&self, relation: Option<RelationId>, pair: Pair) -> bool {
+        let withheld = |task: Task<'_>| task.split != Split::Train && task.facts.contains(&pair);
+        relation.and_then(|relation| self.store.tasks.task(relation)).is_some_and(withheld)
+    }
+}
+
+/// A calibration that was kept, and what it is of.
+#[derive(Serialize, Deserialize)]
+struct KeptCalibration {
+    /// The step of the model.
+    step: Option<u64>,
+    dataset: String,
+    version: String,
+    calibration: Option<Calibration>,
+}
+
+/// The calibration of a run of RANA: kept beside it, because learning it takes a while.
+fn calibrate_rana(
+    run: &Run,
+    model: &RanaModel<'_>,
+    store: &Store,
+) -> Result<Option<Calibration>, PredictorError> {
+    let file: PathBuf = run.path().join("calibration.json");
+    let (step, dataset) = (run.manifest.best.map(|best| best.step), store.manifest.data.clone());
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let kept = fs::read(&file).ok().and_then(|text| serde_json::from_slice::<KeptCalibration>(&text).ok());
+    if let Some(kept) = kept
+        && (kept.step, &kept.dataset, &kept.version) == (step, &dataset, &version)
+    {
+        return Ok(kept.calibration);
+    }
+    let tasks: Vec<Task<'_>> = store.tasks.of(Split::Train).chain(store.tasks.of(Split::Dev)).collect();
+    let lessons = ConfidenceLessons::gather(model, &store.tasks, &tasks, run.config.seed)?;
+    let calibration = Calibration::learn(&lessons);
+    let kept = KeptCalibration { step, dataset, version, calibration };
+    // Not keeping it only costs time: the run may be on a disk that cannot be written to.
+    if let Ok(text) = serde_json::to_vec_pretty(&kept) {
+        let _ = write(&file, &text);
+    }
+    Ok(kept.calibration)
+}

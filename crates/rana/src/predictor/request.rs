@@ -1,0 +1,50 @@
+//! [`RelationRequest`]: what is known of a relation that is to be completed.
+
+use rana_graph::{EntityId, Pair, RelationId, TypeId};
+
+/// What is known of a relation that is to be completed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct RelationRequest {
+    /// Which relation of the graph it is, if it is one.
+    pub relation: Option<RelationId>,
+    /// Pairs that it holds for.
+    pub support: Vec<Pair>,
+    /// Pairs that it does not hold for: they are never answered.
+    pub rejected: Vec<Pair>,
+    /// What its tails are looked for among.
+    pub candidates: CandidateChoice,
+    /// Whether facts that the graph has are answered too.
+    pub include_known: bool,
+}
+
+/// What the tails of a relation are looked for among.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CandidateChoice {
+    /// The candidates of the task, if the relation is one; else what has a type of one of the support's tails, or, in
+    /// a graph without types, what is pointed to by a relation that points to one of them.
+    #[default]
+    Fitting,
+    /// What has one of these types.
+    Types(Vec<TypeId>),
+    /// These.
+    Listed(Vec<EntityId>),
+    /// Every entity.
+    All,
+}
+
+/// Which answers are wanted of a head.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AnswerLimits {
+    /// At most so many.
+    pub top: usize,
+    /// None that score less.
+    pub min_score: Option<f32>,
+    /// None that is less sure, nor any of which it cannot be said how sure it is.
+    pub min_confidence: Option<f32>,
+}
+
+impl Default for AnswerLimits {
+    fn default() -> Self {
+        Self { top: 10, min_score: None, min_confidence: None }
+    }
+}

@@ -66,6 +66,7 @@ pub(crate) enum Command {
     Fuse(command::fuse::FuseArgs),
     Sweep(command::sweep::SweepArgs),
     Eval(command::eval::EvalArgs),
+    Complete(command::complete::CompleteArgs),
     Reproduce(command::reproduce::ReproduceArgs),
     Episodes(command::episodes::EpisodesArgs),
     Export(command::export::ExportArgs),

@@ -11,6 +11,7 @@ use rana::fused::FusedError;
 use rana::graph::format::{ExportError, FormatError};
 use rana::graph::synth::SynthError;
 use rana::graph::{HeldOut, Split, StoreError};
+use rana::predictor::PredictorError;
 use rana::reproduction::ReproductionError;
 use rana::sweep::PlanError;
 use rana::trial::TrialError;
@@ -88,6 +89,10 @@ pub(crate) enum CliError {
     NothingToEvaluate { store: String },
     #[error("{store}: there are no {part} facts. Import them with `rana import … --{part} FILE`")]
     NoHeldOut { store: String, part: HeldOut },
+    #[error(transparent)]
+    Predictor(#[from] PredictorError),
+    #[error("{file}, line {line}: {source}")]
+    Line { file: String, line: u64, source: Box<CliError> },
     #[error("{file}: could not {action}: {source}")]
     Io { file: String, action: &'static str, source: io::Error },
     #[error("could not write the output: {0}")]

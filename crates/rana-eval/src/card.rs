@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 
 use crate::averages::{Averages, Spread};
 use crate::candidate_policy::CandidatePolicy;
+use crate::confidence::Reliability;
 use crate::report::MacroMetrics;
 
 /// How well a model completes the tasks of a split, beside others under the same protocol.
@@ -26,6 +27,9 @@ pub struct EvaluationCard {
     /// The rows beside the model, by name, in the order they were given.
     #[serde(serialize_with = "by_name")]
     pub baselines: Vec<BaselineRow>,
+    /// Whether answers are right as often as they are said to be, if the model says how sure it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Reliability>,
     /// Where all this comes from.
     pub provenance: Provenance,
 }

@@ -135,6 +135,7 @@ impl CardSettings {
             result: self.result(&subject_ranks, &contests),
             per_relation: self.relation_cards(&subject_ranks, &contests),
             baselines: baselines.collect(),
+            confidence: None,
             provenance: Provenance {
                 graph: format!("{:016x}", graph.fingerprint()),
                 version: env!("CARGO_PKG_VERSION"),

@@ -1,5 +1,6 @@
 //! One file per subcommand: its arguments and what it does with the library.
 
+pub(crate) mod complete;
 pub(crate) mod embed;
 pub(crate) mod episodes;
 pub(crate) mod eval;
@@ -31,6 +32,7 @@ pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<(), CliError>
         Command::Fuse(args) => fuse::run(&args, terminal),
         Command::Sweep(args) => sweep::run(&args, terminal),
         Command::Eval(args) => eval::run(&args, terminal),
+        Command::Complete(args) => complete::run(&args, terminal),
         Command::Reproduce(args) => reproduce::run(&args, terminal),
         Command::Episodes(args) => episodes::run(&args, terminal),
         Command::Export(args) => export::run(&args, terminal),

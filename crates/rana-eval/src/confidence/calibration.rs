@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::head_scores::HeadScores;
+use super::isotonic::Isotonic;
 use super::lessons::{ConfidenceLessons, LessonHead, TEMPERATURES};
 use super::logistic::{TERMS, dot, fit, sigmoid};
 use super::reliability::Reliability;
@@ -30,6 +31,8 @@ pub struct Calibration {
     pub temperature: f64,
     /// What each sign counts: the margin (never negative), the record, one over the size of the support, a constant.
     pub weights: [f64; TERMS],
+    /// What becomes of the chance that the signs give: a logistic curve has the right order, not the right shape.
+    pub curve: Isotonic,
     /// How many tasks it was learned on.
     pub tasks: usize,
     /// How many answers.
@@ -81,20 +84,21 @@ impl Calibration {
             return None;
         }
         let tasks: Vec<Vec<&LessonHead>> = by_task.into_values().collect();
-        let (temperature, weights) = learn_from(&tasks.concat());
+        let signs = SignCurve::learn(&tasks.concat());
         let mut unseen: Vec<(f32, bool)> = Vec::new();
         for part in 0..PARTS {
             let of = |is_asked: bool| {
                 let chosen = tasks.iter().enumerate().filter(move |(at, _)| (at % PARTS == part) == is_asked);
                 chosen.flat_map(|(_, heads)| heads.iter().copied()).collect::<Vec<_>>()
             };
-            let (temperature, weights) = learn_from(&of(false));
-            unseen.extend(of(true).iter().flat_map(|head| confidences(head, temperature, &weights)));
+            let signs = SignCurve::learn(&of(false));
+            unseen.extend(of(true).iter().flat_map(|head| signs.confidences(head)));
         }
         let right: f64 = lessons.heads.iter().map(|head| head.right.len() as f64).sum();
         Some(Self {
-            temperature,
-            weights,
+            temperature: signs.temperature(),
+            weights: signs.weights,
+            curve: signs.curve,
             tasks: tasks.len(),
             answers: lessons.heads.iter().map(|head| head.answers.len() as u64).sum(),
             reliability: Reliability::of(&unseen),
@@ -113,7 +117,8 @@ impl Calibration {
     pub fn confidence(&self, score: f32, scale: &Scale) -> Option<f32> {
         let record = scale.signs.record?;
         let margin = margin(score, self.temperature, scale.log_sum);
-        Some(sigmoid(dot(&self.weights, &terms(margin, record, scale.signs.shots))) as f32)
+        let guess = sigmoid(dot(&self.weights, &terms(margin, record, scale.signs.shots)));
+        Some(self.curve.at(guess) as f32)
     }
 
     /// The lowest confidence above which at least a share `wanted` of answers is right, if there is any.
@@ -143,41 +148,50 @@ fn terms(margin: f64, record: f32, shots: usize) -> [f64; TERMS] {
     [margin, f64::from(record), 1.0 / shots as f64, 1.0]
 }
 
-/// The temperature under which right tails are most likely, and the weights of signs.
-fn learn_from(heads: &[&LessonHead]) -> (f64, [f64; TERMS]) {
-    let likely = |at: usize| -> f64 {
-        let of_head = |head: &&LessonHead| {
-            let share = |&score: &f32| TEMPERATURES[at] * f64::from(score) - head.log_sums[at];
-            head.right.iter().map(share).sum::<f64>()
-        };
-        heads.iter().map(of_head).sum()
-    };
-    let best = (0..TEMPERATURES.len()).max_by(|&one, &other| likely(one).total_cmp(&likely(other)));
-    let at = best.unwrap_or(0);
-    let temperature = TEMPERATURES[at];
-    let examples: Vec<([f64; TERMS], bool)> = heads
-        .iter()
-        .flat_map(|head| {
-            head.answers.iter().map(move |&(score, right)| {
-                (terms(margin(score, temperature, head.log_sums[at]), head.record, head.shots), right)
-            })
-        })
-        .collect();
-    let mut weights = fit(&examples);
-    weights[0] = weights[0].max(LEAST_SLOPE);
-    (temperature, weights)
+/// What is learned from lessons.
+struct SignCurve {
+    /// Which of the [`TEMPERATURES`].
+    temperature: usize,
+    weights: [f64; TERMS],
+    curve: Isotonic,
 }
 
-fn confidences(
-    head: &LessonHead,
-    temperature: f64,
-    weights: &[f64; TERMS],
-) -> impl Iterator<Item = (f32, bool)> {
-    let at = TEMPERATURES.iter().position(|&one| one == temperature).unwrap_or(0);
-    head.answers.iter().map(move |&(score, right)| {
-        let terms = terms(margin(score, temperature, head.log_sums[at]), head.record, head.shots);
-        (sigmoid(dot(weights, &terms)) as f32, right)
-    })
+impl SignCurve {
+    /// The temperature under which right tails are most likely, the weights of signs, and the curve behind them.
+    fn learn(heads: &[&LessonHead]) -> Self {
+        let likely = |at: usize| -> f64 {
+            let of_head = |head: &&LessonHead| {
+                let share = |&score: &f32| TEMPERATURES[at] * f64::from(score) - head.log_sums[at];
+                head.right.iter().map(share).sum::<f64>()
+            };
+            heads.iter().map(of_head).sum()
+        };
+        let best = (0..TEMPERATURES.len()).max_by(|&one, &other| likely(one).total_cmp(&likely(other)));
+        let temperature = best.unwrap_or(0);
+        let straight = Self { temperature, weights: [0.0; TERMS], curve: Isotonic::default() };
+        let examples: Vec<([f64; TERMS], bool)> =
+            heads.iter().flat_map(|head| straight.examples(head)).collect();
+        let mut weights = fit(&examples);
+        weights[0] = weights[0].max(LEAST_SLOPE);
+        let guesses = examples.iter().map(|(terms, right)| (sigmoid(dot(&weights, terms)), *right));
+        Self { temperature, weights, curve: Isotonic::learn(guesses.collect()) }
+    }
+
+    fn temperature(&self) -> f64 {
+        TEMPERATURES[self.temperature]
+    }
+
+    fn examples(&self, head: &LessonHead) -> impl Iterator<Item = ([f64; TERMS], bool)> {
+        let (temperature, log_sum) = (self.temperature(), head.log_sums[self.temperature]);
+        head.answers.iter().map(move |&(score, right)| {
+            (terms(margin(score, temperature, log_sum), head.record, head.shots), right)
+        })
+    }
+
+    fn confidences(&self, head: &LessonHead) -> impl Iterator<Item = (f32, bool)> {
+        self.examples(head)
+            .map(|(terms, right)| (self.curve.at(sigmoid(dot(&self.weights, &terms))) as f32, right))
+    }
 }
 
 fn precision_curve(answers: &[(f32, bool)], right: f64) -> Vec<PrecisionPoint> {

@@ -10,6 +10,7 @@
 
 mod calibration;
 mod head_scores;
+mod isotonic;
 mod lessons;
 mod logistic;
 mod record;
@@ -17,6 +18,7 @@ mod reliability;
 
 pub use calibration::{Calibration, PrecisionPoint, Scale, Signs};
 pub use head_scores::HeadScores;
+pub use isotonic::Isotonic;
 pub use lessons::ConfidenceLessons;
 pub use record::support_record;
 pub use reliability::{Reliability, ReliabilityBin};

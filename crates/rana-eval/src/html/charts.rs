@@ -1,8 +1,9 @@
-//! The three plots of a card.
+//! The plots of a card.
 
 use super::svg::{Anchor, Svg, WIDTH};
 use super::{number, spread};
 use crate::card::{CardResult, EvaluationCard, RelationCard};
+use crate::confidence::Reliability;
 
 /// Where rows of marks begin and how far they are apart.
 const TOP: f64 = 14.0;
@@ -208,6 +209,37 @@ pub(super) fn hits(id: &str, card: &EvaluationCard) -> String {
     let lines = rows.len().div_ceil(per_line) as f64;
     let height = bottom + AXIS + lines * LEGEND_LINE - LEGEND_LINE / 2.0 + 2.0;
     svg.finish(id, height, "Share of queries with a rank of at most k", &description.join("; "))
+}
+
+/// The share of right answers against what was said, and the line on which both are the same.
+pub(super) fn reliability(id: &str, of: &Reliability) -> String {
+    let (left, right, top, bottom) = (40.0, 300.0, 10.0, 270.0);
+    let x = |said: f64| left + (right - left) * said;
+    let y = |share: f64| bottom + (top - bottom) * share;
+    let mut svg = Svg::default();
+    for fifth in 0..=5_u32 {
+        let share = f64::from(fifth) / 5.0;
+        svg.line((left, y(share)), (right, y(share)), "grid");
+        svg.line((x(share), top), (x(share), bottom), "grid");
+        svg.text(left - 6.0, y(share), Anchor::End, "dim", &format!("{share:.1}"));
+        svg.text(x(share), bottom + 11.0, Anchor::Middle, "dim", &format!("{share:.1}"));
+    }
+    svg.text((left + right) / 2.0, bottom + 29.0, Anchor::Middle, "dim", "confidence");
+    svg.curve(&[(x(0.0), y(0.0)), (x(1.0), y(1.0))], DASHES[2], "stroke s7");
+    let points: Vec<(f64, f64)> = of.bins.iter().map(|bin| (x(bin.confidence), y(bin.right))).collect();
+    svg.curve(&points, "", "stroke s0");
+    let mut description = Vec::new();
+    for (bin, &point) in of.bins.iter().zip(&points) {
+        let said =
+            format!("said {}, right {}, {} answers", number(bin.confidence), number(bin.right), bin.answers);
+        svg.begin_group(&said);
+        // The more answers, the larger.
+        let share = bin.answers as f64 / of.answers.max(1) as f64;
+        svg.circle(point, 3.0 + 7.0 * share.sqrt(), "mark s0");
+        svg.end_group();
+        description.push(said);
+    }
+    svg.finish(id, bottom + AXIS, "Share of right answers against confidence", &description.join("; "))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod svg;
 pub(crate) use self::svg::escape;
 use crate::averages::Spread;
 use crate::card::{CardResult, Common, EvaluationCard, Official, Resampled};
+use crate::confidence::ReliabilityBin;
 
 /// An HTML page that shows cards, one after the other.
 ///
@@ -46,6 +47,7 @@ fn article(number: usize, card: &EvaluationCard) -> String {
     page += &ties_table(card);
     page += &common_table(card);
     page += &relations_table(card);
+    page += &confidence(&chart("confidence"), card);
     page += &provenance(card);
     page + "</article>\n"
 }
@@ -112,6 +114,23 @@ fn rows_table(card: &EvaluationCard) -> String {
         .not_resampled()
         .map(|(name, reason)| format!("<p class=\"dim\">– {}: {}</p>\n", escape(name), escape(reason)));
     table(caption, &titles, &rows, Some(0)) + &reasons.collect::<String>()
+}
+
+fn confidence(id: &str, card: &EvaluationCard) -> String {
+    let Some(of) = &card.confidence else { return String::new() };
+    let titles = ["Said", "Right", "Answers"];
+    let row =
+        |bin: &ReliabilityBin| (number(bin.confidence), vec![number(bin.right), thousands(bin.answers)]);
+    let caption = format!(
+        "The best ten answers of each head, by how sure {} is; expected calibration error {}",
+        card.model,
+        number(of.expected_error)
+    );
+    let table = table(&caption, &titles, &of.bins.iter().map(row).collect::<Vec<_>>(), None);
+    let figure = figure("Share of right answers against confidence", &charts::reliability(id, of));
+    format!(
+        "<h2>How sure</h2>\n<div class=\"charts\">\n<div>\n{figure}</div>\n<div>\n{table}</div>\n</div>\n"
+    )
 }
 
 fn ties_table(card: &EvaluationCard) -> String {

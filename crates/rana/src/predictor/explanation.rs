@@ -104,7 +104,7 @@ impl LearnedRelation<'_> {
     /// What speaks for an answer, and what against it.
     #[must_use]
     pub fn explain(&self, head: EntityId, tail: EntityId) -> Explanation {
-        let graph = &self.predictor.store().graph;
+        let graph = self.graph();
         let pair = Pair { head, tail };
         let (score, confidence) = self.score(pair);
         let paths = self.shared_paths(pair);
@@ -146,7 +146,7 @@ impl LearnedRelation<'_> {
     /// What each source adds beyond what it adds for other candidates.
     fn sources(&self, pair: Pair) -> Vec<SourceShare> {
         let Scorer::Fused(relation) = &self.scorer else { return Vec::new() };
-        let graph = &self.predictor.store().graph;
+        let graph = self.graph();
         let candidates = self.candidates();
         let step = candidates.len().div_ceil(COMPARED).max(1);
         let others: Vec<EntityId> =
@@ -163,7 +163,7 @@ impl LearnedRelation<'_> {
 
     /// The pair of the support that an answer resembles most, and the neighbours that attention looked at there.
     fn resembled(&self, pair: Pair) -> (Option<Resembled>, Vec<AttentionEdge>) {
-        let graph = &self.predictor.store().graph;
+        let graph = self.graph();
         let inspection = self.inspection();
         let parts = self.predictor.rana().score_parts(inspection, pair);
         let nearest = parts.by_support.iter().enumerate().min_by(|(_, one), (_, other)| one.total_cmp(other));
@@ -191,7 +191,7 @@ impl LearnedRelation<'_> {
 
     /// The paths between a pair, each way once, those that most of the support has first.
     fn shared_paths(&self, pair: Pair) -> Vec<SharedPath> {
-        let graph = &self.predictor.store().graph;
+        let graph = self.graph();
         let shared = self.support_paths();
         let supports = |by: &PathSignature| shared.get(by).copied().unwrap_or(0);
         let mut found = paths(graph, self.request.relation, pair);

@@ -7,7 +7,7 @@ use rana_eval::confidence::{Calibration, HeadScores, Scale, Signs};
 use rana_fewshot::fused::FusedRelation;
 use rana_fewshot::rana::Inspection;
 use rana_fewshot::{AdaptedRelation, Support};
-use rana_graph::{EntityId, Pair};
+use rana_graph::{EntityId, Graph, Pair};
 
 use super::opened::Predictor;
 use super::paths::{PathSignature, support_paths};
@@ -64,6 +64,12 @@ impl<'p> LearnedRelation<'p> {
     ) -> Self {
         let (inspection, paths) = (OnceLock::new(), OnceLock::new());
         Self { predictor, request, scorer, record, fitting, chosen, inspection, paths }
+    }
+
+    /// The graph that it is completed in.
+    #[must_use]
+    pub fn graph(&self) -> &'p Graph {
+        &self.predictor.store().graph
     }
 
     /// What is known of it.
@@ -132,7 +138,7 @@ impl<'p> LearnedRelation<'p> {
     /// The heads that plausibly have this relation and none of whose tails is known, ascending.
     #[must_use]
     pub fn plausible_heads(&self) -> Vec<EntityId> {
-        plausible_heads(&self.predictor.store().graph, self.request.relation, self.support())
+        plausible_heads(self.graph(), self.request.relation, self.support())
     }
 
     /// The score of an answer and the chance that it is right.
@@ -158,8 +164,7 @@ impl<'p> LearnedRelation<'p> {
 
     /// The paths that join pairs of the support, and how many of them.
     pub(super) fn support_paths(&self) -> &HashMap<PathSignature, usize> {
-        let graph = &self.predictor.store().graph;
-        self.paths.get_or_init(|| support_paths(graph, self.request.relation, self.support()))
+        self.paths.get_or_init(|| support_paths(self.graph(), self.request.relation, self.support()))
     }
 
     fn adapted(&self) -> &dyn AdaptedRelation {

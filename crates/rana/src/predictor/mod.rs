@@ -3,6 +3,7 @@
 //! `run → Opened → Predictor → LearnedRelation → answers`. A relation may be one that no training has seen, or that
 //! the graph has no name for.
 
+mod calibration;
 mod entity_ref;
 mod error;
 mod explanation;
@@ -12,6 +13,7 @@ mod paths;
 mod plausible;
 mod request;
 
+pub use calibration::rana_calibration;
 pub use entity_ref::EntityRef;
 pub use error::PredictorError;
 pub use explanation::{AttentionEdge, Explanation, Resembled, SharedPath, SourceShare, Step};

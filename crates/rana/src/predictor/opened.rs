@@ -1,22 +1,20 @@
 //! [`Opened`] and [`Predictor`]: a run made ready to complete relations.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rana_embed::EmbeddingSet;
-use rana_eval::confidence::{Calibration, ConfidenceLessons, support_record};
+use rana_eval::confidence::{Calibration, support_record};
 use rana_fewshot::fused::{FusedModel, Sources, TrustedSource};
 use rana_fewshot::rana::{RanaModel, Run};
 use rana_fewshot::{CandidateBuilder, CandidateConfig, FewShotModel, Support};
 use rana_graph::{Pair, RelationId, Split, Store, Task, TypeId};
-use serde::{Deserialize, Serialize};
 
+use super::calibration::rana_calibration;
 use super::error::PredictorError;
 use super::learned::{LearnedRelation, Scorer};
 use super::request::{CandidateChoice, RelationRequest};
 use crate::MetaTraining;
 use crate::fused::FusedRun;
-use crate::trial::write;
 
 /// A run and its graph.
 pub struct Opened {
@@ -78,7 +76,7 @@ impl Opened {
             }
             OpenedRun::Rana(run, set) => {
                 let model = MetaTraining::model(&self.store, run, set)?;
-                let calibration = calibrate_rana(run, &model, &self.store)?;
+                let calibration = rana_calibration(run, &model, &self.store)?;
                 (Model::Rana(model), calibration, run.config.shots)
             }
         };
@@ -217,40 +215,4 @@ impl<'s> Predictor<'s> {
         let withheld = |task: Task<'_>| task.split != Split::Train && task.facts.contains(&pair);
         relation.and_then(|relation| self.store.tasks.task(relation)).is_some_and(withheld)
     }
-}
-
-/// A calibration that was kept, and what it is of.
-#[derive(Serialize, Deserialize)]
-struct KeptCalibration {
-    /// The step of the model.
-    step: Option<u64>,
-    dataset: String,
-    version: String,
-    calibration: Option<Calibration>,
-}
-
-/// The calibration of a run of RANA: kept beside it, because learning it takes a while.
-fn calibrate_rana(
-    run: &Run,
-    model: &RanaModel<'_>,
-    store: &Store,
-) -> Result<Option<Calibration>, PredictorError> {
-    let file: PathBuf = run.path().join("calibration.json");
-    let (step, dataset) = (run.manifest.best.map(|best| best.step), store.manifest.data.clone());
-    let version = env!("CARGO_PKG_VERSION").to_owned();
-    let kept = fs::read(&file).ok().and_then(|text| serde_json::from_slice::<KeptCalibration>(&text).ok());
-    if let Some(kept) = kept
-        && (kept.step, &kept.dataset, &kept.version) == (step, &dataset, &version)
-    {
-        return Ok(kept.calibration);
-    }
-    let tasks: Vec<Task<'_>> = store.tasks.of(Split::Train).chain(store.tasks.of(Split::Dev)).collect();
-    let lessons = ConfidenceLessons::gather(model, &store.tasks, &tasks, run.config.seed)?;
-    let calibration = Calibration::learn(&lessons);
-    let kept = KeptCalibration { step, dataset, version, calibration };
-    // Not keeping it only costs time: the run may be on a disk that cannot be written to.
-    if let Ok(text) = serde_json::to_vec_pretty(&kept) {
-        let _ = write(&file, &text);
-    }
-    Ok(kept.calibration)
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use rana::embed::link_prediction::TieRule;
+use rana::eval::confidence::{Calibration, Reliability};
 use rana::eval::{
     Baseline, CandidatePolicy, CardResult, CardSettings, Common, EvaluationCard, FewShotError, NamedModel,
     Official, Spread, html_page,
@@ -73,6 +74,8 @@ pub(crate) struct CardMaker<'a> {
     pub(crate) settings: CardSettings,
     /// What the card should say of the model beside what is known of the store and the program.
     pub(crate) details: BTreeMap<String, String>,
+    /// What turns the model's scores into confidence, if it has that.
+    pub(crate) calibration: Option<&'a Calibration>,
     pub(crate) terminal: &'a Terminal,
 }
 
@@ -83,7 +86,7 @@ impl CardMaker<'_> {
         subject: NamedModel<'_>,
         others: &[NamedModel<'_>],
     ) -> Result<EvaluationCard, CliError> {
-        let Self { store, settings, details, terminal } = self;
+        let Self { store, settings, details, calibration, terminal } = self;
         if store.tasks.of(settings.split).next().is_none() {
             let store = store.path.display().to_string();
             return Err(CliError::NoTasks { store, split: settings.split });
@@ -95,6 +98,13 @@ impl CardMaker<'_> {
         let progress = terminal.progress();
         let card = settings.evaluate(subject, &rows, &store.graph, &store.tasks, &progress);
         let mut card = card.map_err(|error| named(error, store))?;
+        if let Some(calibration) = calibration {
+            let of = (&store.graph, &store.tasks, settings.split);
+            card.confidence = Some(
+                Reliability::measure(calibration, subject.1, of.0, of.1, of.2, settings.shots)
+                    .map_err(|error| named(error, store))?,
+            );
+        }
         card.provenance.details = details;
         card.provenance.details.insert("commit".to_owned(), env!("RANA_COMMIT").to_owned());
         card.provenance.details.insert("dataset".to_owned(), store.manifest.data.clone());
@@ -170,6 +180,15 @@ pub(crate) fn print(card: &EvaluationCard, per_relation: bool, out: &mut dyn Wri
         decimals(ties.realistic.mrr),
         decimals(ties.pessimistic.mrr)
     )?;
+    if let Some(of) = &card.confidence {
+        writeln!(
+            out,
+            "confidence of {} in {} answers: expected calibration error {}",
+            card.model,
+            thousands(of.answers),
+            decimals(of.expected_error)
+        )?;
+    }
     if let Some(Common { queries, left_out, official, resampled, .. }) = &card.result.common {
         let left_out = match left_out {
             0 => String::new(),

@@ -42,8 +42,14 @@ pub(super) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> 
                 ("train_task_edges", run.manifest.config.train_task_edges.to_string()),
             ];
             let details = details.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-            CardMaker { store: &store, settings, details, terminal }
-                .make((FUSED, &model), &[(RANA, sources.rana())])
+            CardMaker {
+                store: &store,
+                settings,
+                details,
+                calibration: run.manifest.calibration.as_ref(),
+                terminal,
+            }
+            .make((FUSED, &model), &[(RANA, sources.rana())])
         };
         splits.iter().map(make).collect::<Result<Vec<_>, CliError>>()
     })??;

@@ -217,7 +217,8 @@ impl Evaluation<'_> {
         let norm = self.args.norm.unwrap_or_else(|| own_norm(metadata));
         let model = MeanTranslation::new(&self.set.entities, norm);
         let details = vector_details(self.set, self.vectors);
-        let maker = CardMaker { store: self.store, settings, details, terminal: self.terminal };
+        let maker =
+            CardMaker { store: self.store, settings, details, calibration: None, terminal: self.terminal };
         let name = metadata.model.to_string();
         match self.own_model(settings.shots) {
             Some(own) => maker.make((&name, &own), &[(MEAN_TRANSLATION, &model)]),

@@ -10,6 +10,7 @@ use rana::embed::{EmbeddingSet, Norm};
 use rana::eval::{CardSettings, EvaluationCard, MeanTranslation};
 use rana::fewshot::rana::{BestRecord, Layout, RanaConfig, RanaModel, RanaParameters, Run};
 use rana::graph::{Split, Store};
+use rana::predictor::rana_calibration;
 use serde::Serialize;
 
 use super::card::{CardMaker, Cards};
@@ -115,7 +116,9 @@ impl<'a> RunModel<'a> {
         if let Some(best) = run.manifest.best {
             say("chosen_on_dev", format!("step {}, MRR {:.4}", best.step, best.dev_mrr));
         }
-        CardMaker { store: self.store, settings, details, terminal }
+        let calibration = rana_calibration(run, &self.trained, self.store)?;
+        let calibration = calibration.as_ref();
+        CardMaker { store: self.store, settings, details, calibration, terminal }
             .make((RANA, &self.trained), &[(MEAN_TRANSLATION, &mean), (UNTRAINED, &self.untrained)])
     }
 }

@@ -1,0 +1,441 @@
+//! `rana complete`: support pairs and heads in, ranked facts with reasons out.
+
+mod names;
+mod print;
+
+use std::collections::HashSet;
+use std::io::{self, BufWriter, Write};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{ArgAction, Args, ValueHint};
+use rana::fewshot::first_k;
+use rana::graph::format::{AnswerFormat, AnswerWriter, AnsweredFact, ExportError};
+use rana::graph::{EntityId, Graph, Pair, Progress, Split, Unit, write_file_atomically};
+use rana::predictor::{
+    Answer, AnswerLimits, CandidateChoice, Explanation, LearnedRelation, Opened, Predictor, RelationRequest,
+};
+use rayon::prelude::*;
+
+use self::names::Resolver;
+use self::print::Completion;
+use super::embed::in_pool;
+use crate::error::CliError;
+use crate::terminal::{BOLD, Terminal, thousands};
+
+/// Complete a relation from a few of its facts: ranked answers, how sure they are, and why.
+///
+/// The relation may be one that the graph has few facts of, a task that was withheld from it, or a new one: nothing is
+/// trained again. Names may be labels; a miss is answered with what was perhaps meant.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  rana complete run --relation treats --pair aspirin headache --pair insulin diabetes --head ibuprofen
+  rana complete run --relation treats --support pairs.tsv --heads drugs.txt --reasons
+  rana complete run --relation P1303                    (a withheld task: its first facts, the heads of the others)
+  rana complete run --relation new --support pairs.tsv --plausible --precision 0.9 --format turtle --out new.ttl
+  rana complete run --support pairs.tsv --plausible --shard 2/8 --format parquet --out part-2.parquet
+
+A file of pairs has head⇥tail or head⇥relation⇥tail on each line, a file of heads or candidates one name a line; \
+`-` is standard input. Confidence is the chance that a benchmark would know the fact, given that the head has the \
+relation at all; it never changes the order of answers. `rana complete` says so where there are too few examples to tell. \
+QuickStatements asks for Wikidata's names. Answers are the same whatever the shards, threads and formats.")]
+pub(crate) struct CompleteArgs {
+    /// The run of `rana train` or `rana fuse`.
+    #[arg(value_name = "RUN", value_hint = ValueHint::DirPath)]
+    run: PathBuf,
+    /// The relation: one of the graph, one of its tasks, or a new name.
+    #[arg(long, value_name = "NAME")]
+    relation: Option<String>,
+    /// A pair that the relation holds for; may be repeated.
+    #[arg(long, num_args = 2, value_names = ["HEAD", "TAIL"], action = ArgAction::Append)]
+    pair: Vec<String>,
+    /// A file of such pairs.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    support: Option<PathBuf>,
+    /// A file of pairs that the relation does not hold for; they are not answered.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    rejected: Option<PathBuf>,
+    /// A head to complete; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    head: Vec<String>,
+    /// A file of heads.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    heads: Option<PathBuf>,
+    /// All heads of a type; may be repeated.
+    #[arg(long, value_name = "TYPE")]
+    heads_of_type: Vec<String>,
+    /// All heads that plausibly have the relation and none of whose tails is known.
+    #[arg(long)]
+    plausible: bool,
+    /// Only answer with entities of this type; may be repeated.
+    #[arg(long = "type", value_name = "TYPE")]
+    types: Vec<String>,
+    /// Only answer with the entities of a file.
+    #[arg(long, value_name = "FILE", conflicts_with = "types", value_hint = ValueHint::FilePath)]
+    candidates: Option<PathBuf>,
+    /// Answer with any entity.
+    #[arg(long, conflicts_with_all = ["types", "candidates"])]
+    all_candidates: bool,
+    /// Leave out facts that the graph has.
+    #[arg(long, value_name = "BOOL", default_value_t = true, default_missing_value = "true",
+          num_args = 0..=1, action = ArgAction::Set)]
+    exclude_known: bool,
+    /// At most so many answers for each head.
+    #[arg(long, value_name = "K", default_value = "10")]
+    top: NonZeroUsize,
+    /// No answers that score less.
+    #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
+    min_score: Option<f32>,
+    /// No answers that are less sure, from 0 to 1.
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    min_confidence: Option<f32>,
+    /// As sure as it takes for this share of the answers to be right, as estimated on held-out tasks.
+    #[arg(long, value_name = "SHARE", conflicts_with = "min_confidence", value_parser = share)]
+    precision: Option<f32>,
+    /// Say why, for each answer.
+    #[arg(long)]
+    reasons: bool,
+    /// Only the i-th of n parts of the heads, counted from 1.
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
+    /// Write answers as data: tsv, jsonl, ntriples, turtle (reified), rdf12, parquet or quickstatements.
+    #[arg(long)]
+    format: Option<AnswerFormat>,
+    /// Where data goes; standard output if not given.
+    #[arg(long, value_name = "FILE", requires = "format", value_hint = ValueHint::FilePath)]
+    out: Option<PathBuf>,
+    /// The graph, if it has moved since the run was made.
+    #[arg(long, value_name = "KG", value_hint = ValueHint::DirPath)]
+    graph: Option<PathBuf>,
+    /// How many threads to use; all processors if not given.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+}
+
+/// A part of the heads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shard {
+    number: usize,
+    of: usize,
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts =
+            text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+        match parts {
+            Some((number, of)) if (1..=of).contains(&number) => Ok(Self { number, of }),
+            _ => Err(format!("`{text}` is no part; say 1/8 for the first of eight")),
+        }
+    }
+}
+
+fn share(text: &str) -> Result<f32, String> {
+    match text.parse() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err(format!("`{text}` is no share; say a number from 0 to 1")),
+    }
+}
+
+/// Heads that are completed at once: their answers wait for each other.
+const TOGETHER: usize = 512;
+
+pub(crate) fn run(args: &CompleteArgs, terminal: &Terminal) -> Result<(), CliError> {
+    let to_stdout = args.format.is_some() && args.out.is_none();
+    if to_stdout {
+        terminal.refuse_json("answers")?;
+    }
+    in_pool(args.threads, || {
+        let busy = terminal.busy("opening the run");
+        let opened = Opened::open(&args.run, args.graph.as_deref())?;
+        let predictor = opened.predictor()?;
+        drop(busy);
+        let resolver = Resolver::new(&opened.store.graph);
+        let asked = Asked::new(args, &predictor, &resolver)?;
+        let learned = predictor.learn(asked.request.clone())?;
+        let heads = args.chosen_heads(&asked, &learned, &resolver)?;
+        let limits = args.limits(&predictor, &learned)?;
+        let work = Work { learned: &learned, limits, reasons: args.reasons };
+        if let Some(note) = learned.note() {
+            terminal.warn(&note);
+        }
+        match args.format {
+            Some(format) => args.write(format, &asked, &work, &heads, terminal),
+            None => {
+                let results = work.all(&heads, terminal);
+                let completion = Completion::new(&asked.name, &predictor, &learned, &results);
+                terminal.result(&completion, |out| completion.print(out))
+            }
+        }
+    })?
+}
+
+/// What is asked for.
+struct Asked {
+    /// What the relation is called.
+    name: String,
+    request: RelationRequest,
+    /// The heads of facts that were withheld, if the relation is a task.
+    withheld_heads: Vec<EntityId>,
+}
+
+/// What a relation without a name is called in data.
+const NAMELESS: &str = "relation";
+
+impl Asked {
+    fn new(
+        args: &CompleteArgs,
+        predictor: &Predictor<'_>,
+        resolver: &Resolver<'_>,
+    ) -> Result<Self, CliError> {
+        let store = predictor.store();
+        let mut support: Vec<Pair> = Vec::new();
+        for pair in args.pair.chunks_exact(2) {
+            support.push(Pair { head: resolver.entity(&pair[0])?, tail: resolver.entity(&pair[1])? });
+        }
+        if let Some(file) = &args.support {
+            support.extend(resolver.pairs(file)?);
+        }
+        let relation = args.relation.as_ref().and_then(|name| relation_of(&store.graph, name));
+        let mut withheld_heads = Vec::new();
+        if let Some(task) = relation.and_then(|relation| store.tasks.task(relation)) {
+            if support.is_empty() {
+                support = first_k(&task, predictor.shots())?.support;
+            }
+            if task.split != Split::Train {
+                let given: HashSet<Pair> = support.iter().copied().collect();
+                let others = task.facts.iter().filter(|pair| !given.contains(pair));
+                withheld_heads.extend(others.map(|pair| pair.head));
+            }
+        }
+        if support.is_empty() {
+            let message = "nothing to learn from. Give pairs with --pair HEAD TAIL or --support FILE, or name a task of \
+                           the graph with --relation";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        let candidates = match (&args.candidates, args.all_candidates) {
+            (Some(file), _) => CandidateChoice::Listed(resolver.entities(file)?),
+            (None, true) => CandidateChoice::All,
+            (None, false) if !args.types.is_empty() => CandidateChoice::Types(
+                args.types.iter().map(|name| resolver.type_of(name)).collect::<Result<_, _>>()?,
+            ),
+            _ => CandidateChoice::Fitting,
+        };
+        let rejected = match &args.rejected {
+            Some(file) => resolver.pairs(file)?,
+            None => Vec::new(),
+        };
+        let request =
+            RelationRequest { relation, support, rejected, candidates, include_known: !args.exclude_known };
+        let name = args.relation.clone().unwrap_or_else(|| NAMELESS.to_owned());
+        Ok(Self { name, request, withheld_heads })
+    }
+}
+
+/// The relation of a name or label.
+fn relation_of(graph: &Graph, name: &str) -> Option<rana::graph::RelationId> {
+    graph.relation(name).or_else(|| {
+        let all = (0..graph.named_relation_count() as u32).map(rana::graph::RelationId::forward);
+        let mut labelled = all.filter(|&relation| graph.relation_label(relation) == Some(name));
+        // A label that two relations share names none.
+        labelled.next().filter(|_| labelled.next().is_none())
+    })
+}
+
+impl CompleteArgs {
+    /// The heads to complete, each once, in the order they were asked for; those of a shard only.
+    fn chosen_heads(
+        &self,
+        asked: &Asked,
+        learned: &LearnedRelation<'_>,
+        resolver: &Resolver<'_>,
+    ) -> Result<Vec<EntityId>, CliError> {
+        let graph = resolver.graph();
+        let mut heads: Vec<EntityId> = Vec::new();
+        for name in &self.head {
+            heads.push(resolver.entity(name)?);
+        }
+        if let Some(file) = &self.heads {
+            heads.extend(resolver.entities(file)?);
+        }
+        for name in &self.heads_of_type {
+            let of = resolver.type_of(name)?;
+            heads.extend(graph.entities().filter(|&entity| graph.types(entity).contains(&of)));
+        }
+        if self.plausible {
+            heads.extend(learned.plausible_heads());
+        }
+        if heads.is_empty() && self.head.is_empty() && self.heads.is_none() && self.heads_of_type.is_empty() {
+            if self.plausible {
+                let message =
+                    "no other entity looks like the heads of the support. Name heads with --head or --heads";
+                return Err(CliError::Usage(message.to_owned()));
+            }
+            heads.clone_from(&asked.withheld_heads);
+            if heads.is_empty() {
+                let message = "for which heads? Name them with --head NAME, --heads FILE, --heads-of-type TYPE or --plausible";
+                return Err(CliError::Usage(message.to_owned()));
+            }
+        }
+        let mut seen = HashSet::new();
+        heads.retain(|head| seen.insert(*head));
+        if let Some(Shard { number, of }) = self.shard {
+            heads = heads.into_iter().skip(number - 1).step_by(of).collect();
+        }
+        Ok(heads)
+    }
+
+    /// Which answers are wanted.
+    fn limits(
+        &self,
+        predictor: &Predictor<'_>,
+        learned: &LearnedRelation<'_>,
+    ) -> Result<AnswerLimits, CliError> {
+        let mut min_confidence = self.min_confidence;
+        if let Some(wanted) = self.precision {
+            let calibration = predictor.calibration().filter(|_| learned.record().is_some());
+            let Some(calibration) = calibration else {
+                let note = learned.note().unwrap_or_default();
+                return Err(CliError::Usage(format!("--precision cannot be promised: {note}")));
+            };
+            let Some(point) = calibration.threshold(f64::from(wanted)) else {
+                let best = calibration.best_precision().map_or(0.0, |point| point.precision);
+                return Err(CliError::Usage(format!(
+                    "--precision {wanted} is more than any threshold had on held-out tasks; the best was {best:.2}"
+                )));
+            };
+            min_confidence = Some(point.confidence);
+        }
+        Ok(AnswerLimits { top: self.top.get(), min_score: self.min_score, min_confidence })
+    }
+
+    /// Writes answers as data, head by head.
+    fn write(
+        &self,
+        format: AnswerFormat,
+        asked: &Asked,
+        work: &Work<'_>,
+        heads: &[EntityId],
+        terminal: &Terminal,
+    ) -> Result<(), CliError> {
+        let write = |out: &mut (dyn Write + Send)| -> Result<u64, ExportError> {
+            let mut writer = AnswerWriter::new(format, out)?;
+            let mut written = 0;
+            work.each::<ExportError>(heads, terminal, &mut |answered| {
+                for (answer, explanation) in &answered.answers {
+                    writer.write(&work.fact(&asked.name, answer, explanation.as_ref()))?;
+                    written += 1;
+                }
+                Ok(())
+            })?;
+            writer.finish()?;
+            Ok(written)
+        };
+        let Some(path) = &self.out else {
+            let mut out = BufWriter::new(io::stdout());
+            write(&mut out)
+                .map_err(|source| CliError::Export { file: "standard output".to_owned(), source })?;
+            return Ok(());
+        };
+        let mut written = 0;
+        write_file_atomically::<ExportError>(path, |out| {
+            written = write(out)?;
+            Ok(())
+        })
+        .map_err(|source| CliError::Export { file: path.display().to_string(), source })?;
+        let account = Account { out: path.clone(), heads: heads.len(), answers: written };
+        terminal.account(&account, |out| {
+            writeln!(
+                out,
+                "wrote {BOLD}{}{BOLD:#}: {} answers for {} heads",
+                account.out.display(),
+                thousands(account.answers),
+                thousands(account.heads as u64)
+            )
+        })
+    }
+}
+
+#[derive(serde::Serialize)]
+struct Account {
+    out: PathBuf,
+    heads: usize,
+    answers: u64,
+}
+
+/// A learned relation and what is wanted of it.
+struct Work<'a> {
+    learned: &'a LearnedRelation<'a>,
+    limits: AnswerLimits,
+    reasons: bool,
+}
+
+/// The answers of a head.
+struct Answered {
+    head: EntityId,
+    answers: Vec<(Answer, Option<Explanation>)>,
+}
+
+impl Work<'_> {
+    fn complete(&self, head: EntityId) -> Answered {
+        let answers = self.learned.complete(head, &self.limits);
+        let explain = |pair: Pair| self.reasons.then(|| self.learned.explain(pair.head, pair.tail));
+        Answered { head, answers: answers.into_iter().map(|answer| (answer, explain(answer.pair))).collect() }
+    }
+
+    /// Completes heads and hands their answers over in order; no more wait in memory than are made at once.
+    fn each<E>(
+        &self,
+        heads: &[EntityId],
+        terminal: &Terminal,
+        take: &mut dyn FnMut(Answered) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let progress = terminal.progress();
+        progress.begin("completing", Some(heads.len() as u64), Unit::Steps);
+        for together in heads.chunks(TOGETHER) {
+            let answered: Vec<Answered> = together.par_iter().map(|&head| self.complete(head)).collect();
+            answered.into_iter().try_for_each(&mut *take)?;
+            progress.advance(together.len() as u64);
+        }
+        progress.end();
+        Ok(())
+    }
+
+    fn all(&self, heads: &[EntityId], terminal: &Terminal) -> Vec<Answered> {
+        let mut all = Vec::new();
+        let collected: Result<(), std::convert::Infallible> = self.each(heads, terminal, &mut |answered| {
+            all.push(answered);
+            Ok(())
+        });
+        match collected {
+            Ok(()) => all,
+        }
+    }
+
+    /// An answer as data.
+    fn fact<'f>(
+        &'f self,
+        relation: &'f str,
+        answer: &Answer,
+        explanation: Option<&Explanation>,
+    ) -> AnsweredFact<'f> {
+        let graph = self.learned.graph();
+        let Pair { head, tail } = answer.pair;
+        AnsweredFact {
+            head: graph.entity_name(head),
+            relation,
+            tail: graph.entity_name(tail),
+            head_label: graph.entity_label(head),
+            tail_label: graph.entity_label(tail),
+            rank: Some(answer.rank as u32),
+            score: Some(answer.score),
+            confidence: answer.confidence,
+            known: answer.known,
+            reasons: explanation.map(|why| why.text.clone()).unwrap_or_default(),
+        }
+    }
+}

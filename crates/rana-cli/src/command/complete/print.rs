@@ -1,0 +1,152 @@
+//! A completion as people and programs read it.
+
+use std::io::{self, Write};
+
+use rana::predictor::{EntityRef, Explanation, LearnedRelation, Predictor};
+use serde::Serialize;
+
+use super::Answered;
+use crate::terminal::{BOLD, DIM, table, thousands};
+
+/// A completed relation.
+#[derive(Serialize)]
+pub(super) struct Completion {
+    relation: LearnedRow,
+    results: Vec<HeadRow>,
+}
+
+#[derive(Serialize)]
+struct LearnedRow {
+    name: String,
+    in_graph: bool,
+    model: &'static str,
+    support: Vec<[EntityRef; 2]>,
+    /// How well each pair of the support is found by the others.
+    record: Option<f32>,
+    candidates: usize,
+    note: Option<String>,
+}
+
+#[derive(Serialize)]
+struct HeadRow {
+    head: EntityRef,
+    answers: Vec<AnswerRow>,
+}
+
+#[derive(Serialize)]
+struct AnswerRow {
+    rank: usize,
+    tail: EntityRef,
+    score: f32,
+    confidence: Option<f32>,
+    known: bool,
+    withheld: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<Explanation>,
+}
+
+impl Completion {
+    pub(super) fn new(
+        name: &str,
+        predictor: &Predictor<'_>,
+        learned: &LearnedRelation<'_>,
+        answered: &[Answered],
+    ) -> Self {
+        let entity = |id| EntityRef::new(learned.graph(), id);
+        let relation = LearnedRow {
+            name: name.to_owned(),
+            in_graph: learned.request().relation.is_some(),
+            model: predictor.model_name(),
+            support: learned.support().iter().map(|pair| [entity(pair.head), entity(pair.tail)]).collect(),
+            record: learned.record(),
+            candidates: learned.candidates().len(),
+            note: learned.note(),
+        };
+        let results = answered.iter().map(|of| HeadRow {
+            head: entity(of.head),
+            answers: of
+                .answers
+                .iter()
+                .map(|(answer, explanation)| AnswerRow {
+                    rank: answer.rank,
+                    tail: entity(answer.pair.tail),
+                    score: answer.score,
+                    confidence: answer.confidence,
+                    known: answer.known,
+                    withheld: answer.withheld,
+                    explanation: explanation.clone(),
+                })
+                .collect(),
+        });
+        Self { relation, results: results.collect() }
+    }
+
+    pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+        let LearnedRow { name, in_graph, model, support, record, candidates, .. } = &self.relation;
+        let kind = if *in_graph { "" } else { ", new to the graph" };
+        let record = record.map_or_else(String::new, |record| {
+            format!("; each pair found by the others with a mean reciprocal rank of {record:.2}")
+        });
+        writeln!(
+            out,
+            "{BOLD}{name}{BOLD:#}{kind}: learned by {model} from {} pairs among {} candidates{record}",
+            support.len(),
+            thousands(*candidates as u64)
+        )?;
+        for row in &self.results {
+            writeln!(out, "\n{BOLD}{}{BOLD:#}{}", row.head.label, name_beside(&row.head))?;
+            if row.answers.is_empty() {
+                writeln!(out, "{DIM}no answer{DIM:#}")?;
+                continue;
+            }
+            let rows = row.answers.iter().map(|answer| {
+                let mark = if answer.withheld { "✓" } else { "" };
+                let sure =
+                    answer.confidence.map_or_else(String::new, |sure| format!("{:.0} %", 100.0 * sure));
+                let tail = format!("{}{}", answer.tail.label, name_beside(&answer.tail));
+                [answer.rank.to_string(), tail, sure, format!("{:.2}", answer.score), mark.to_owned()]
+            });
+            writeln!(out, "{}", table(["", "answer", "confidence", "score", ""], rows))?;
+            for answer in &row.answers {
+                if let Some(why) = &answer.explanation {
+                    print_reasons(answer.rank, why, out)?;
+                }
+            }
+        }
+        if self.results.iter().flat_map(|row| &row.answers).any(|answer| answer.withheld) {
+            writeln!(out, "{DIM}✓ a fact that was withheld from the graph and from training{DIM:#}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The name in brackets where the label does not tell it.
+fn name_beside(entity: &EntityRef) -> String {
+    if entity.label == entity.name { String::new() } else { format!(" ({})", entity.name) }
+}
+
+fn print_reasons(rank: usize, why: &Explanation, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{rank}. {BOLD}{}{BOLD:#}", why.tail.label)?;
+    for text in &why.text {
+        writeln!(out, "   + {text}")?;
+    }
+    for path in why.paths.iter().filter(|path| path.nodes.len() > 2 && path.supports > 0).take(2) {
+        writeln!(out, "   {DIM}by way of {}{DIM:#}", path.nodes[1].label)?;
+    }
+    let looked: Vec<String> = why
+        .attention
+        .iter()
+        .take(3)
+        .map(|at| {
+            let back = if at.step.inverse { "⁻¹" } else { "" };
+            format!("`{}{back}` {} ({:.0} %)", at.step.relation, at.neighbour.label, 100.0 * at.weight)
+        })
+        .collect();
+    if !looked.is_empty() {
+        writeln!(out, "   {DIM}attention there: {}{DIM:#}", looked.join(", "))?;
+    }
+    for text in &why.against {
+        writeln!(out, "   − {text}")?;
+    }
+    Ok(())
+}

@@ -67,7 +67,7 @@ pub trait FewShotModel: Sync {
 }
 
 /// A relation as a model sees it after its support; higher scores are better.
-pub trait AdaptedRelation: Sync {
+pub trait AdaptedRelation: Send + Sync {
     /// Scores each candidate as the tail of each head, into `out[head * candidates.len() + candidate]`.
     ///
     /// A score must depend on its head and its candidate only, to the last bit, and not on what else

@@ -15,7 +15,7 @@ pub struct Translation<F> {
     pub relation: Vec<f32>,
 }
 
-impl<'v, F: Fn(EntityId) -> &'v [f32] + Sync> AdaptedRelation for Translation<F> {
+impl<'v, F: Fn(EntityId) -> &'v [f32] + Send + Sync> AdaptedRelation for Translation<F> {
     fn scores(&self, heads: &[EntityId], candidates: &[EntityId], out: &mut [f32]) {
         let dim = self.relation.len();
         let rows = |entities: &[EntityId]| {

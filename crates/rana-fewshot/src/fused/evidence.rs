@@ -49,13 +49,13 @@ pub struct Evidence<'a> {
     /// What it says.
     pub values: Values<'a>,
     /// Why, for a head, a tail and their value; none where it says nothing.
-    pub reason: Box<dyn Fn(EntityId, EntityId, f32) -> Option<Reason> + Sync + 'a>,
+    pub reason: Box<dyn Fn(EntityId, EntityId, f32) -> Option<Reason> + Send + Sync + 'a>,
 }
 
 /// The values of a source, by what they depend on.
 pub enum Values<'a> {
     /// On the tail alone.
-    Tails(Box<dyn Fn(EntityId) -> f32 + Sync + 'a>),
+    Tails(Box<dyn Fn(EntityId) -> f32 + Send + Sync + 'a>),
     /// On the pair, and they are zero but for a few tails of each head, which are handed over once each.
     Few(Box<FewValues<'a>>),
     /// On the pair.
@@ -81,7 +81,7 @@ impl Values<'_> {
 }
 
 /// Hands over the tails of a head that have a value, and the value.
-pub type FewValues<'a> = dyn Fn(EntityId, &mut dyn FnMut(EntityId, f32)) + Sync + 'a;
+pub type FewValues<'a> = dyn Fn(EntityId, &mut dyn FnMut(EntityId, f32)) + Send + Sync + 'a;
 
 /// Why a tail is likely, in parts that a program can use.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -58,7 +58,7 @@ pub(super) fn types<'a>(graph: &'a Graph, support: &Support<'_>) -> Evidence<'a>
 }
 
 /// Evidence that says how alike a tail and those of the support are.
-fn alike<'a>(kind: EvidenceKind, share: impl Fn(EntityId) -> f32 + Sync + 'a) -> Evidence<'a> {
+fn alike<'a>(kind: EvidenceKind, share: impl Fn(EntityId) -> f32 + Send + Sync + 'a) -> Evidence<'a> {
     Evidence {
         kind,
         values: Values::Tails(Box::new(share)),

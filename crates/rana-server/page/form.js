@@ -1,0 +1,508 @@
+// The question: relation, examples, heads, options. Holds what was entered,
+// checks names while they are entered, and shows problems beside their cause.
+
+import {
+  $,
+  asEntity,
+  button,
+  clearProblem,
+  count,
+  el,
+  entityNode,
+  pairNode,
+  pairText,
+  say,
+  showProblem,
+} from "./dom.js";
+import { Problem, asProblem, get } from "./api.js";
+import { combobox } from "./combobox.js";
+
+const KEPT = "rana.form";
+const CHECK_AT_MOST = 100; // pasted names looked up at once; more are left to the server
+
+const state = { relation: "", supports: [], heads: [], plausible: false };
+const picked = new WeakMap(); // input → the entity last picked for it, and its text
+const known = new Map(); // relation name → what /v1/relations said of it
+let relationChanged = () => {};
+
+const samePair = (a, b) => a.head.name === b.head.name && a.tail.name === b.tail.name;
+
+/** Wires the form up. `onRelation` is told when another relation is settled on. */
+export function startForm({ onRelation }) {
+  relationChanged = onRelation;
+  startRelation();
+  startEntity("support-head", () => $("support-tail").focus());
+  startEntity("support-tail", () => addSupport());
+  startEntity("head", () => addHead());
+  $("add-support").addEventListener("click", addSupport);
+  $("add-head").addEventListener("click", addHead);
+  $("add-paste").addEventListener("click", () => pastePairs($("paste").value));
+  $("plausible").addEventListener("change", () => {
+    state.plausible = $("plausible").checked;
+    changed();
+  });
+  catchPaste("support-head", /[\t\n]/, pastePairs);
+  catchPaste("head", /\n/, pasteHeads);
+}
+
+// ---- what the rest of the page reads and sets
+
+export const relation = () => state.relation;
+
+/** The body of /v1/complete, with the decisions when they are to be used. */
+export function question(decided) {
+  const supports = [...state.supports];
+  for (const fact of decided?.accepted ?? []) if (!supports.some((pair) => samePair(pair, fact))) supports.push(fact);
+  const names = (pairs) => pairs.map(({ head, tail }) => [head.name, tail.name]);
+  const body = {
+    relation: state.relation,
+    heads: state.plausible ? "plausible" : state.heads.map((head) => head.name),
+  };
+  if (supports.length) body.support = names(supports);
+  if (decided?.rejected.length) body.rejected = names(decided.rejected);
+  const types = $("types")
+    .value.split(",")
+    .map((type) => type.trim())
+    .filter(Boolean);
+  if (types.length) body.types = types;
+  if ($("known").checked) body.exclude_known = false;
+  if ($("min-confidence").value !== "") body.min_confidence = Number($("min-confidence").value) / 100;
+  body.top = Math.max(1, Number($("top").value) || 10);
+  return body;
+}
+
+/** Takes in text still standing in the fields, then says whether the form can be sent. */
+export async function settle(decided) {
+  for (const slot of ["relation", "support", "head", "complete"]) clearProblem($(`${slot}-error`));
+  setRelation($("relation").value.trim());
+  if ($("support-head").value.trim() || $("support-tail").value.trim()) await addSupport();
+  if ($("head").value.trim() && !state.plausible) await addHead();
+  if (!["support", "head"].every((slot) => $(`${slot}-error`).hidden)) return false;
+  const task = known.get(state.relation)?.task;
+  if (!state.relation)
+    return missing("relation", "No relation", "Choose a relation of the graph, or type a name for a new one.");
+  if (!state.supports.length && !decided?.accepted.length && !task) {
+    return missing(
+      "support",
+      "No examples",
+      "Add at least one pair for which the relation holds; about five work well.",
+      "support-head",
+    );
+  }
+  if (!state.plausible && !state.heads.length) {
+    return missing("head", "No heads", "Add a head to complete, or have plausible heads chosen.", "head");
+  }
+  return true;
+}
+
+function missing(slot, title, detail, focus = slot) {
+  showProblem($(`${slot}-error`), new Problem({ title, detail }));
+  $(focus).focus();
+  return false;
+}
+
+/** Fills the form from an example or from what was kept; names become labels when looked up. */
+export function fill({ relation = "", support = [], heads = [], plausible = false }) {
+  state.supports = support.map(([head, tail]) => ({ head: asEntity(head), tail: asEntity(tail) }));
+  state.heads = heads.map(asEntity);
+  state.plausible = plausible;
+  for (const id of ["support-head", "support-tail", "head"]) $(id).value = "";
+  for (const slot of ["relation", "support", "head", "complete"]) clearProblem($(`${slot}-error`));
+  $("relation").value = relation;
+  setRelation(relation, true);
+  changed();
+  lookUp([...state.supports.flatMap((pair) => [pair.head, pair.tail]), ...state.heads]);
+}
+
+/** What an earlier visit in this tab had entered, if any. */
+export function kept() {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEPT));
+  } catch {
+    return null;
+  }
+}
+
+/** Shows a problem of /v1/complete beside the entry it speaks of. */
+export function placeProblem(problem) {
+  const cause = causeOf(problem);
+  const replace =
+    cause.name === undefined
+      ? undefined
+      : (entity) => {
+          if (cause.slot === "relation") {
+            $("relation").value = entity.name;
+            return setRelation(entity.name);
+          }
+          replaceNames(new Map([[cause.name, entity]]));
+          say(`${cause.name} was replaced by ${entity.label}. Press Complete to ask again.`);
+          $("complete").focus();
+        };
+  const slot = $(`${cause.slot}-error`);
+  showProblem(slot, problem, replace);
+  slot.scrollIntoView({ block: "nearest" });
+}
+
+// ---- the parts
+
+function changed() {
+  renderList(
+    $("supports"),
+    state.supports,
+    ({ head, tail }) => pairNode(head, tail),
+    ({ head, tail }) => pairText(head, tail),
+    "support-head",
+  );
+  renderList($("heads"), state.heads, entityNode, (head) => head.label, "head");
+  $("support-count").textContent = state.supports.length || "";
+  $("head-count").textContent = state.plausible ? "" : state.heads.length || "";
+  $("plausible").checked = state.plausible;
+  $("head-fields").hidden = $("heads").hidden = state.plausible;
+  sessionStorage.setItem(
+    KEPT,
+    JSON.stringify({
+      relation: state.relation,
+      plausible: state.plausible,
+      heads: state.heads.map(asPlain),
+      support: state.supports.map(({ head, tail }) => [asPlain(head), asPlain(tail)]),
+    }),
+  );
+}
+
+function renderList(list, items, node, text, fieldAfter) {
+  list.replaceChildren(
+    ...items.map((item, index) =>
+      el(
+        "li",
+        {},
+        node(item),
+        unknownNote(item),
+        button(
+          "Remove",
+          () => {
+            items.splice(index, 1);
+            changed();
+            // The focus goes to what took the removed entry's place, not to nowhere.
+            (list.children[Math.min(index, items.length - 1)]?.querySelector("button.remove") ?? $(fieldAfter)).focus();
+            say(`Removed ${text(item)}`);
+          },
+          { class: "plain remove", "aria-label": `Remove ${text(item)}` },
+        ),
+      ),
+    ),
+  );
+}
+
+/** For entries whose name was looked up in vain: says so, with what may be meant. */
+function unknownNote(item) {
+  const wrong = [item, item.head, item.tail].find((entity) => entity?.problem);
+  if (!wrong) return null;
+  const slot = el("div", { class: "problem" });
+  showProblem(slot, wrong.problem, (entity) => replaceNames(new Map([[wrong.name, entity]])));
+  return slot;
+}
+
+function replaceNames(found) {
+  const better = (old) => found.get(old.name) ?? old;
+  state.supports = state.supports.map(({ head, tail }) => ({ head: better(head), tail: better(tail) }));
+  state.heads = state.heads.map(better);
+  changed();
+}
+
+function startRelation() {
+  combobox($("relation"), {
+    listLabel: "Relations of the graph",
+    browse: true,
+    search: async (q, signal) => {
+      const { relations } = await get("v1/relations", { q, limit: 50 }, signal);
+      for (const found of relations) known.set(found.name, found);
+      return relations;
+    },
+    show: (found) => ({
+      text: found.name,
+      node: el(
+        "span",
+        {},
+        el("span", { class: "label" }, found.name),
+        " ",
+        el(
+          "small",
+          { class: "name" },
+          [count(found.facts, "fact"), found.task && `${found.task} task`].filter(Boolean).join(", "),
+        ),
+      ),
+    }),
+    commit: (_, text) => {
+      setRelation(text);
+      $("support-head").focus();
+    },
+  });
+  // While typing, not on leaving: what moves under a click makes it miss.
+  $("relation").addEventListener("input", () => clearProblem($("relation-error")));
+  $("relation").addEventListener("change", () => setRelation($("relation").value.trim()));
+}
+
+async function setRelation(name, force = false) {
+  if (name === state.relation && !force) return;
+  state.relation = name;
+  changed();
+  relationChanged(name);
+  const info = $("relation-info");
+  if (!name) return info.replaceChildren("Type to search. A name the graph does not have makes a new relation.");
+  try {
+    if (!known.has(name)) {
+      const { relations } = await get("v1/relations", { q: name, limit: 5 });
+      for (const found of relations) known.set(found.name, found);
+    }
+    if (name === state.relation) info.replaceChildren(...describeRelation(name, known.get(name)));
+  } catch (error) {
+    showProblem($("relation-error"), asProblem(error));
+  }
+}
+
+function describeRelation(name, found) {
+  if (!found) return ["A new relation: the graph has no facts of it, so the examples alone say what it means."];
+  const what = `In the graph with ${count(found.facts, "fact")}${found.task ? ` (${found.task} task)` : ""}. `;
+  const examples = found.examples ?? [];
+  if (!examples.length) return [what];
+  return [
+    what,
+    button(
+      `Use ${examples.length} of them as examples`,
+      () => {
+        state.supports = examples.map(({ head, tail }) => ({ head, tail }));
+        changed();
+        say(`The examples are now ${count(examples.length, "fact")} of ${name}`);
+      },
+      { class: "link", id: "use-facts" },
+    ),
+  ];
+}
+
+function startEntity(id, next) {
+  combobox($(id), {
+    listLabel: "Entities",
+    search: async (q, signal) => (await get("v1/entities", { q, limit: 10 }, signal)).entities,
+    show: (entity) => ({
+      text: entity.label,
+      node: el("span", {}, entityNode(entity), " ", el("small", { class: "types" }, (entity.types ?? []).join(", "))),
+    }),
+    commit: (entity, text) => {
+      if (entity) picked.set($(id), { entity, text });
+      if (text || id === "support-tail") next();
+    },
+  });
+}
+
+/** The entity an input means: the one picked, or the one of exactly that name. */
+function resolve(input) {
+  const text = input.value.trim();
+  const last = picked.get(input);
+  return last?.text === text ? last.entity : entityCalled(text);
+}
+
+async function entityCalled(text) {
+  const { entities } = await get("v1/entities", { q: text, limit: 8 });
+  const named = entities.find((entity) => entity.name === text);
+  if (named) return named;
+  const labelled = entities.filter((entity) => entity.label === text);
+  const exact = labelled.length ? labelled : entities.filter((entity) => entity.match === "exact");
+  if (exact.length === 1) return exact[0];
+  throw exact.length
+    ? new Problem({
+        status: 422,
+        title: `Several entities are called ${text}`,
+        detail: "Choose one by its name.",
+        suggestions: exact,
+      })
+    : new Problem({
+        status: 422,
+        title: "Unknown entity",
+        detail: `The graph has no entity called “${text}”.`,
+        suggestions: entities,
+      });
+}
+
+/** Resolves an input, or shows beside it why that failed; a suggestion taken goes on with `again`. */
+async function resolveOr(input, slot, again) {
+  try {
+    const entity = await resolve(input);
+    input.removeAttribute("aria-invalid");
+    return entity;
+  } catch (error) {
+    input.setAttribute("aria-invalid", "true");
+    showProblem(slot, asProblem(error), (choice) => {
+      input.value = choice.label;
+      picked.set(input, { entity: choice, text: choice.label });
+      input.removeAttribute("aria-invalid");
+      again();
+    });
+    slot.scrollIntoView({ block: "nearest" });
+    return null;
+  }
+}
+
+// One at a time: Enter followed at once by a click on Add must not add twice.
+const addSupport = oneAtATime(addSupportNow);
+const addHead = oneAtATime(addHeadNow);
+
+function oneAtATime(work) {
+  let running = null;
+  return () =>
+    (running ??= work().finally(() => {
+      running = null;
+    }));
+}
+
+async function addSupportNow() {
+  const [headInput, tailInput, slot] = [$("support-head"), $("support-tail"), $("support-error")];
+  clearProblem(slot);
+  const empty = [headInput, tailInput].filter((input) => !input.value.trim());
+  if (empty.length) {
+    empty[0].focus();
+    if (empty.length === 1)
+      showProblem(slot, new Problem({ title: "Half a pair", detail: "An example needs a head and a tail." }));
+    return;
+  }
+  const head = await resolveOr(headInput, slot, addSupport);
+  const tail = head && (await resolveOr(tailInput, slot, addSupport));
+  if (!tail) return;
+  headInput.value = tailInput.value = "";
+  const pair = { head: asPlain(head), tail: asPlain(tail) };
+  if (state.supports.some((other) => samePair(other, pair))) say(`${pairText(head, tail)} is already an example`);
+  else {
+    state.supports.push(pair);
+    say(`Added ${pairText(head, tail)}; ${count(state.supports.length, "example")}`);
+  }
+  changed();
+  if (!slot.hidden) return;
+  headInput.focus();
+}
+
+async function addHeadNow() {
+  const [input, slot] = [$("head"), $("head-error")];
+  clearProblem(slot);
+  if (!input.value.trim()) return input.focus();
+  const head = await resolveOr(input, slot, addHead);
+  if (!head) return;
+  input.value = "";
+  addHeads([asPlain(head)]);
+  input.focus();
+}
+
+function addHeads(heads) {
+  const fresh = heads.filter((head) => !state.heads.some((other) => other.name === head.name));
+  state.heads.push(...fresh);
+  changed();
+  say(fresh.length ? `${count(fresh.length, "head")} added; ${state.heads.length} in all` : "Already in the list");
+}
+
+const asPlain = ({ name, label }) => ({ name, label });
+
+// ---- pasting
+
+/** Lets a paste of several lines into one field be what it is: several entries. */
+function catchPaste(id, pattern, take) {
+  $(id).addEventListener("paste", (event) => {
+    const text = event.clipboardData?.getData("text/plain")?.trim() ?? "";
+    if (!pattern.test(text)) return;
+    event.preventDefault();
+    take(text);
+  });
+}
+
+function pastePairs(text) {
+  const slot = $("paste-error");
+  clearProblem(slot);
+  const bad = [];
+  const pairs = [];
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    const cells = line.split("\t").map((cell) => cell.trim());
+    if (cells.every((cell) => !cell)) continue;
+    // Three cells are a fact of a graph file: head, relation, tail.
+    const [head, tail] = cells.length === 3 ? [cells[0], cells[2]] : cells;
+    if (cells.length < 2 || cells.length > 3 || !head || !tail) bad.push({ line, number: index + 1 });
+    else pairs.push({ head: asEntity(head), tail: asEntity(tail) });
+  }
+  const fresh = pairs.filter(
+    (pair, index) => ![...state.supports, ...pairs.slice(0, index)].some((other) => samePair(other, pair)),
+  );
+  state.supports.push(...fresh);
+  changed();
+  // Lines that were no pair stay, to be mended where they are.
+  $("paste").value = bad.map(({ line }) => line).join("\n");
+  if (bad.length) {
+    $("paste").closest("details").open = true;
+    showProblem(
+      slot,
+      new Problem({
+        title: `${count(bad.length, "line was", "lines were")} not understood`,
+        detail: `Expected a head, a tab and a tail in line ${bad
+          .slice(0, 5)
+          .map(({ number }) => number)
+          .join(", ")}.`,
+      }),
+    );
+  }
+  say(`${count(fresh.length, "example")} added; ${state.supports.length} in all`);
+  lookUp(fresh.flatMap((pair) => [pair.head, pair.tail]));
+}
+
+function pasteHeads(text) {
+  const heads = [
+    ...new Set(
+      text
+        .split(/\r?\n/)
+        .map((line) => line.trim())
+        .filter(Boolean),
+    ),
+  ].map(asEntity);
+  addHeads(heads);
+  lookUp(heads);
+}
+
+/** Finds the labels of names entered in bulk, and marks the names the graph does not have. */
+async function lookUp(entities) {
+  const bare = entities.filter((entity) => entity.label === entity.name).map((entity) => entity.name);
+  const names = [...new Set(bare)].slice(0, CHECK_AT_MOST);
+  const found = new Map();
+  const work = async () => {
+    for (let name = names.pop(); name !== undefined; name = names.pop()) {
+      try {
+        found.set(name, asPlain(await entityCalled(name)));
+      } catch (error) {
+        // Only an unknown name is the entry's fault; other faults are told on Complete.
+        if (asProblem(error).status === 422) found.set(name, { name, label: name, problem: error });
+      }
+    }
+  };
+  await Promise.all([work(), work(), work(), work()]);
+  replaceNames(found);
+}
+
+// ---- finding the cause of a problem
+
+/**
+ * The server names the wrong entry in its detail but not the field, so the
+ * entered name that stands in it (quoted if possible) tells where it belongs.
+ */
+function causeOf({ title, detail = "", status }) {
+  const entered = [
+    ...state.heads.map((entity) => ({ slot: "head", name: entity.name })),
+    ...state.supports.flatMap(({ head, tail }) =>
+      [head, tail].map((entity) => ({ slot: "support", name: entity.name })),
+    ),
+    { slot: "relation", name: state.relation },
+  ].sort((a, b) => b.name.length - a.name.length);
+  const quoted = ({ name }) => ['"', "'", "`", "“", "‘", "«"].some((mark) => detail.includes(mark + name));
+  const bare = ({ name }) => name.length > 2 && ` ${detail} `.includes(` ${name} `);
+  const found = entered.find(quoted) ?? entered.find(bare);
+  if (found) return found;
+  const text = `${title} ${detail}`;
+  if (status >= 400 && status < 500) {
+    if (/support|example/i.test(text)) return { slot: "support" };
+    if (/\bheads?\b/i.test(text)) return { slot: "head" };
+    if (/relation/i.test(text)) return { slot: "relation" };
+  }
+  return { slot: "complete" };
+}

@@ -1,0 +1,42 @@
+//! [`App`]: what all requests share.
+
+use std::sync::Arc;
+
+use rana::predictor::{LearnedRelation, Predictor};
+use rana::search::NameIndex;
+
+use crate::computations::Computations;
+use crate::config::ServerConfig;
+use crate::decisions::Keeper;
+use crate::learned::Learned;
+use crate::metrics::Metrics;
+use crate::problem::Problem;
+use crate::question::Question;
+use crate::relations::RelationTable;
+use crate::run::RunInfo;
+
+/// What all requests share.
+pub(crate) struct App {
+    pub(crate) config: ServerConfig,
+    pub(crate) predictor: &'static Predictor<'static>,
+    pub(crate) run: RunInfo,
+    pub(crate) names: NameIndex,
+    pub(crate) relations: RelationTable,
+    pub(crate) decisions: Keeper,
+    pub(crate) learned: Learned,
+    /// Completions, explanations and exports.
+    pub(crate) computations: Computations,
+    /// Lookups, which must not wait behind them: somebody is typing.
+    pub(crate) quick: Computations,
+    pub(crate) metrics: Metrics,
+}
+
+impl App {
+    /// The relation of a question, learned now or before.
+    pub(crate) fn learn(&self, question: &Question) -> Result<Arc<LearnedRelation<'static>>, Problem> {
+        self.learned.get(&question.request, || {
+            self.metrics.learned.inc();
+            Ok(self.predictor.learn(question.request.clone())?)
+        })
+    }
+}

@@ -1,0 +1,349 @@
+//! New facts of a relation.
+
+use std::fmt;
+use std::sync::Arc;
+
+use axum::extract::State;
+use rana::graph::{EntityId, Graph};
+use rana::predictor::{AnswerLimits, LearnedRelation};
+use rayon::prelude::*;
+use serde::de::{self, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::ToSchema;
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Schema, Type};
+
+use crate::app::App;
+use crate::config::Limits;
+use crate::entity::Entity;
+use crate::explanation::ExplanationBody;
+use crate::extract::Body;
+use crate::json::JsonBytes;
+use crate::problem::Problem;
+use crate::question::{AskedRelation, Question};
+
+/// The word for heads that the server chooses.
+const PLAUSIBLE: &str = "plausible";
+
+/// A relation, and the heads to complete it for.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CompleteRequest {
+    /// A relation of the graph, or any new name.
+    relation: Option<String>,
+    /// Pairs that it holds for; a task of the graph needs none.
+    #[serde(default)]
+    support: Vec<[String; 2]>,
+    /// Pairs that it does not hold for: they are never answered.
+    #[serde(default)]
+    rejected: Vec<[String; 2]>,
+    /// Names or unique labels of heads, or `plausible` to have them chosen.
+    #[schema(schema_with = heads_schema)]
+    heads: Heads,
+    /// Answer only with tails that have one of these types.
+    #[serde(default)]
+    types: Vec<String>,
+    /// Answer only with these tails.
+    #[serde(default)]
+    candidates: Vec<String>,
+    /// Whether facts of the graph and the support are left out.
+    #[serde(default = "yes")]
+    exclude_known: bool,
+    /// At most so many answers for each head.
+    #[serde(default = "ten")]
+    top: usize,
+    /// No answers that score less.
+    min_score: Option<f64>,
+    /// No answers that are less sure.
+    min_confidence: Option<f64>,
+    /// Only answers so sure that this share of them is expected to be right.
+    precision: Option<f64>,
+    /// Whether every answer is explained.
+    #[serde(default)]
+    reasons: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn ten() -> usize {
+    10
+}
+
+/// Which heads a relation is completed for.
+#[derive(Debug)]
+enum Heads {
+    Listed(Vec<String>),
+    Plausible,
+}
+
+impl<'de> Deserialize<'de> for Heads {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct HeadsVisitor;
+
+        impl<'de> Visitor<'de> for HeadsVisitor {
+            type Value = Heads;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "a list of names, or \"{PLAUSIBLE}\"")
+            }
+
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Heads, E> {
+                match word {
+                    PLAUSIBLE => Ok(Heads::Plausible),
+                    _ => Err(E::invalid_value(de::Unexpected::Str(word), &self)),
+                }
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut names: A) -> Result<Heads, A::Error> {
+                let mut heads = Vec::new();
+                while let Some(name) = names.next_element()? {
+                    heads.push(name);
+                }
+                Ok(Heads::Listed(heads))
+            }
+        }
+
+        deserializer.deserialize_any(HeadsVisitor)
+    }
+}
+
+fn heads_schema() -> Schema {
+    let text = ObjectBuilder::new().schema_type(Type::String);
+    let word = ObjectBuilder::new().schema_type(Type::String).enum_values(Some([PLAUSIBLE]));
+    OneOfBuilder::new()
+        .item(ArrayBuilder::new().items(text))
+        .item(word)
+        .description(Some("Names or unique labels of heads, or `plausible` to have them chosen."))
+        .into()
+}
+
+/// The best answers for each head.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Completion {
+    /// What the relation was understood as.
+    relation: CompletedRelation,
+    /// The heads in the order they were given; chosen ones by their best answer, those without any left out.
+    results: Vec<HeadAnswers>,
+    /// How many plausible heads were too many to look at.
+    heads_left_out: usize,
+}
+
+/// What a relation was understood as.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CompletedRelation {
+    /// What it is called.
+    name: Option<String>,
+    /// Whether the graph or one of its tasks knows it.
+    in_graph: bool,
+    /// How many pairs it was learned from.
+    support: usize,
+    /// How well each pair of the support is found by the others, from 0 to 1; null if there is only one.
+    record: Option<f32>,
+    /// Among how many entities its tails were looked for.
+    candidates: usize,
+    /// The confidence that answers had to reach, if any.
+    min_confidence: Option<f32>,
+    /// Why it cannot be said how sure answers are, if it cannot.
+    note: Option<String>,
+}
+
+/// The best answers for a head.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct HeadAnswers {
+    /// The head.
+    head: Entity,
+    /// The best first.
+    answers: Vec<AnswerBody>,
+}
+
+/// One answer.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Answer)]
+pub(crate) struct AnswerBody {
+    /// Its place among the answers of the head, from 1.
+    rank: usize,
+    /// The tail.
+    tail: Entity,
+    /// Its score; higher is better, and only comparable among the answers of one relation.
+    score: f32,
+    /// The chance that it is right; null where too few examples tell.
+    confidence: Option<f32>,
+    /// Whether the graph has it already, or it is in the support.
+    known: bool,
+    /// Whether it is a fact of a dev or test task, withheld from the graph.
+    withheld: bool,
+    /// What speaks for it and against it, if that was asked for.
+    explanation: Option<ExplanationBody>,
+}
+
+/// Answers which tails a relation has for some heads.
+#[utoipa::path(
+    post,
+    path = "/v1/complete",
+    tag = "completion",
+    request_body = CompleteRequest,
+    responses((status = 200, body = Completion))
+)]
+pub(crate) async fn complete(
+    State(app): State<Arc<App>>,
+    Body(request): Body<CompleteRequest>,
+) -> Result<JsonBytes, Problem> {
+    let work = {
+        let app = Arc::clone(&app);
+        move || JsonBytes::new(&answer(&app, request)?)
+    };
+    app.computations.run(work).await
+}
+
+fn answer(app: &App, request: CompleteRequest) -> Result<Completion, Problem> {
+    let graph = &app.predictor.store().graph;
+    check(&request, &app.config.limits)?;
+    let least = request.min_confidence.map(|least| least as f32);
+    let min_confidence = least_confidence(app, least, request.precision)?;
+    let CompleteRequest { relation, support, rejected, heads, types, candidates, exclude_known, top, .. } =
+        request;
+    let listed = match heads {
+        Heads::Plausible => None,
+        Heads::Listed(names) => {
+            let heads: Result<Vec<EntityId>, _> =
+                names.iter().map(|name| app.names.resolve(graph, name)).collect();
+            Some(heads?)
+        }
+    };
+    let asked = AskedRelation { relation, support, rejected, types, candidates, exclude_known };
+    let question = Question::new(app, asked)?;
+    let learned = app.learn(&question)?;
+    let is_listed = listed.is_some();
+    let (heads, heads_left_out) = match listed {
+        Some(heads) => (heads, 0),
+        None => plausible(graph, &learned, most_heads(&app.config.limits, top, request.reasons)),
+    };
+    let min_score = request.min_score.map(|score| score as f32);
+    let limits = AnswerLimits { top, min_score, min_confidence };
+    let mut results: Vec<HeadAnswers> =
+        heads.par_iter().map(|&head| head_answers(graph, &learned, head, &limits, request.reasons)).collect();
+    if !is_listed {
+        results.retain(|result| !result.answers.is_empty());
+        let best = |result: &HeadAnswers| {
+            let first = &result.answers[0];
+            (first.confidence.unwrap_or(0.0), first.score)
+        };
+        results.sort_by(|one, other| {
+            let ((sure, score), (other_sure, other_score)) = (best(one), best(other));
+            other_sure.total_cmp(&sure).then(other_score.total_cmp(&score))
+        });
+    }
+    let relation = CompletedRelation {
+        in_graph: question.request.relation.is_some(),
+        name: question.name,
+        support: learned.support().len(),
+        record: learned.record(),
+        candidates: learned.candidates().len(),
+        min_confidence,
+        note: learned.note(),
+    };
+    Ok(Completion { relation, results, heads_left_out })
+}
+
+fn head_answers(
+    graph: &Graph,
+    learned: &LearnedRelation<'_>,
+    head: EntityId,
+    limits: &AnswerLimits,
+    reasons: bool,
+) -> HeadAnswers {
+    let answers = learned.complete(head, limits).into_iter();
+    let answers = answers.map(|answer| AnswerBody {
+        rank: answer.rank,
+        tail: Entity::new(graph, answer.pair.tail),
+        score: answer.score,
+        confidence: answer.confidence,
+        known: answer.known,
+        withheld: answer.withheld,
+        explanation: reasons.then(|| learned.explain(head, answer.pair.tail).into()),
+    });
+    HeadAnswers { head: Entity::new(graph, head), answers: answers.collect() }
+}
+
+/// Plausible heads, the best known first if there are too many, and how many were left out.
+fn plausible(graph: &Graph, learned: &LearnedRelation<'_>, most: usize) -> (Vec<EntityId>, usize) {
+    let mut heads = learned.plausible_heads();
+    let left_out = heads.len().saturating_sub(most);
+    heads.sort_by_key(|&head| std::cmp::Reverse(graph.degree(head)));
+    heads.truncate(most);
+    (heads, left_out)
+}
+
+/// How many heads a request may have without asking for too many answers.
+fn most_heads(limits: &Limits, top: usize, reasons: bool) -> usize {
+    let answers = if reasons { limits.explanations } else { limits.answers };
+    limits.heads.min(answers / top).max(1)
+}
+
+fn check(request: &CompleteRequest, limits: &Limits) -> Result<(), Problem> {
+    let top = request.top;
+    if !(1..=limits.top).contains(&top) {
+        let detail = format!("top is {top}; expected 1 to {}.", limits.top);
+        return Err(Problem::unprocessable("Wrong top", detail));
+    }
+    if let Heads::Listed(heads) = &request.heads {
+        if heads.is_empty() {
+            let detail = format!("heads is empty. Name the entities to complete, or say \"{PLAUSIBLE}\".");
+            return Err(Problem::unprocessable("No heads", detail));
+        }
+        if heads.len() > limits.heads {
+            return Err(Problem::unprocessable(
+                "Too many heads",
+                format!("heads has {} names; ask for at most {} at a time.", heads.len(), limits.heads),
+            ));
+        }
+        let most = most_heads(limits, top, request.reasons);
+        if heads.len() > most {
+            let of = if request.reasons { "explained answers" } else { "answers" };
+            return Err(Problem::unprocessable(
+                "Too many answers",
+                format!(
+                    "{} heads with {top} answers each are too many {of}; ask for {most} heads, or a lower top.",
+                    heads.len()
+                ),
+            ));
+        }
+    }
+    let shares = [("min_confidence", request.min_confidence), ("precision", request.precision)];
+    for (field, value) in shares {
+        if let Some(value) = value
+            && !(0.0..=1.0).contains(&value)
+        {
+            let detail = format!("{field} is {value}; expected a number from 0 to 1.");
+            return Err(Problem::unprocessable("Wrong share", detail));
+        }
+    }
+    if request.min_score.is_some_and(|score| score.abs() > f32::MAX.into()) {
+        return Err(Problem::unprocessable("Wrong score", "min_score is too large for a score."));
+    }
+    Ok(())
+}
+
+/// How sure answers have to be, for a precision too.
+fn least_confidence(app: &App, least: Option<f32>, precision: Option<f64>) -> Result<Option<f32>, Problem> {
+    let Some(wanted) = precision else { return Ok(least) };
+    let Some(learned) = app.predictor.calibration() else {
+        return Err(Problem::unprocessable(
+            "No precision",
+            "The run had too few tasks to learn how sure answers are. Ask without precision.",
+        ));
+    };
+    match learned.threshold(wanted) {
+        Some(point) => Ok(Some(least.unwrap_or(0.0).max(point.confidence))),
+        None => {
+            let best = learned.best_precision().map_or(0.0, |point| point.precision);
+            Err(Problem::unprocessable(
+                "No such precision",
+                format!(
+                    "No confidence gives a precision of {wanted}; the best that was seen is {best:.2}. Ask for less."
+                ),
+            ))
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! [`Computations`]: work for processors, a few at a time, off the threads that talk to clients.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use prometheus_client::metrics::gauge::Gauge;
+use tokio::sync::Semaphore;
+
+use crate::problem::Problem;
+
+/// Computations that run a few at a time, others waiting for their turn up to a limit.
+pub(crate) struct Computations {
+    turns: Arc<Semaphore>,
+    waiting: AtomicUsize,
+    queue: usize,
+    time: Duration,
+    in_flight: Gauge,
+}
+
+/// Counts one that waits for as long as it does, also if its client goes away.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Counts one that runs for as long as it does, also if it panics.
+struct InFlight(Gauge);
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+impl Computations {
+    pub(crate) fn new(at_a_time: usize, queue: usize, time: Duration, in_flight: Gauge) -> Self {
+        // More than the semaphore can count is no limit at all.
+        let turns = Arc::new(Semaphore::new(at_a_time.min(Semaphore::MAX_PERMITS)));
+        Self { turns, waiting: AtomicUsize::new(0), queue, time, in_flight }
+    }
+
+    /// Runs `work` when it is its turn.
+    ///
+    /// What has begun runs to its end and keeps its turn, even if nobody waits for it any longer.
+    pub(crate) async fn run<T, F>(&self, work: F) -> Result<T, Problem>
+    where
+        F: FnOnce() -> Result<T, Problem> + Send + 'static,
+        T: Send + 'static,
+    {
+        match tokio::time::timeout(self.time, self.in_turn(work)).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Took too long",
+                format!(
+                    "There was no answer within {} seconds. Ask for fewer heads or candidates, or try again later.",
+                    self.time.as_secs()
+                ),
+            )
+            .retry_after(10)),
+        }
+    }
+
+    async fn in_turn<T, F>(&self, work: F) -> Result<T, Problem>
+    where
+        F: FnOnce() -> Result<T, Problem> + Send + 'static,
+        T: Send + 'static,
+    {
+        let turn = match Arc::clone(&self.turns).try_acquire_owned() {
+            Ok(turn) => turn,
+            Err(_) => self.wait().await?,
+        };
+        self.in_flight.inc();
+        let in_flight = InFlight(self.in_flight.clone());
+        let task = tokio::task::spawn_blocking(move || {
+            let _until_done = (turn, in_flight);
+            work()
+        });
+        match task.await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(Problem::internal(
+                "The computation broke off. This should not have happened; please report it with the request that led \
+                 to it.",
+            )),
+        }
+    }
+
+    async fn wait(&self) -> Result<tokio::sync::OwnedSemaphorePermit, Problem> {
+        let busy = |title, detail: &str| {
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, title, detail.to_owned()).retry_after(1)
+        };
+        let ahead = self.waiting.fetch_add(1, Ordering::Relaxed);
+        let _waiting = Waiting(&self.waiting);
+        if ahead >= self.queue {
+            return Err(busy(
+                "Too busy",
+                "Too many requests are waiting for their answers. Try again in a moment.",
+            ));
+        }
+        let turn = Arc::clone(&self.turns).acquire_owned().await;
+        turn.map_err(|_| busy("Stopping", "The server is being stopped."))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    fn computations(queue: usize, time: Duration) -> Arc<Computations> {
+        Arc::new(Computations::new(1, queue, time, Gauge::default()))
+    }
+
+    #[tokio::test]
+    async fn those_that_find_the_queue_full_are_turned_away() {
+        let computations = computations(1, Duration::from_secs(60));
+        let (release, held) = mpsc::channel::<()>();
+        let (begin, begun) = tokio::sync::oneshot::channel();
+        let hold = tokio::spawn({
+            let computations = Arc::clone(&computations);
+            async move {
+                computations
+                    .run(move || {
+                        let _ = begin.send(());
+                        let _ = held.recv();
+                        Ok(1)
+                    })
+                    .await
+            }
+        });
+        begun.await.unwrap();
+        assert_eq!(computations.in_flight.get(), 1);
+        let second = tokio::spawn({
+            let computations = Arc::clone(&computations);
+            async move { computations.run(|| Ok(2)).await }
+        });
+        while computations.waiting.load(Ordering::Relaxed) == 0 {
+            tokio::task::yield_now().await;
+        }
+        let refused = computations.run(|| Ok(3)).await.unwrap_err();
+        assert_eq!(serde_json::to_value(&refused).unwrap()["status"], 503);
+        release.send(()).unwrap();
+        assert_eq!((hold.await.unwrap(), second.await.unwrap()), (Ok(1), Ok(2)));
+        assert_eq!(computations.run(|| Ok(4)).await, Ok(4));
+        assert_eq!((computations.in_flight.get(), computations.waiting.load(Ordering::Relaxed)), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn a_panic_or_a_long_wait_gives_the_turn_back() {
+        let patient = computations(8, Duration::from_secs(60));
+        let broken = patient.run(|| -> Result<(), Problem> { panic!("expected by this test") }).await;
+        assert_eq!(serde_json::to_value(broken.unwrap_err()).unwrap()["status"], 500);
+        assert_eq!(patient.run(|| Ok(5)).await, Ok(5));
+
+        let hasty = computations(8, Duration::from_millis(50));
+        let (release, held) = mpsc::channel::<()>();
+        let late = hasty
+            .run(move || {
+                let _ = held.recv();
+                Ok(())
+            })
+            .await;
+        assert_eq!(serde_json::to_value(late.unwrap_err()).unwrap()["title"], "Took too long");
+        assert_eq!(hasty.turns.available_permits(), 0);
+        release.send(()).unwrap();
+        while hasty.turns.available_permits() == 0 {
+            tokio::task::yield_now().await;
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! [`ServerConfig`]: where the server listens and what it allows, checked once.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A token shorter than this is guessed too easily.
+const SHORTEST_TOKEN: usize = 16;
+
+/// How a server is set up, as it was written.
+#[derive(Clone, Debug)]
+pub struct ServerSettings {
+    /// Where to listen: an address and a port such as `127.0.0.1:8080`; port 0 takes a free one.
+    pub address: String,
+    /// What every request must carry; needed unless only this machine can reach the server.
+    pub token: Option<String>,
+    /// The file that keeps the decisions.
+    pub decisions: PathBuf,
+    /// How much a client may ask for.
+    pub limits: Limits,
+}
+
+/// How much a client may ask for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a request body.
+    pub body_bytes: usize,
+    /// Support pairs of a request, and as many rejected ones.
+    pub supports: usize,
+    /// Heads of a request.
+    pub heads: usize,
+    /// Answers for each head.
+    pub top: usize,
+    /// Answers of a request in all.
+    pub answers: usize,
+    /// Answers of a request in all when each is explained.
+    pub explanations: usize,
+    /// Seconds in which the head of a request must arrive, and then its body.
+    pub read_seconds: u64,
+    /// Seconds after which nobody waits for an answer any longer.
+    pub request_seconds: u64,
+    /// Computations at a time.
+    pub computations: usize,
+    /// Requests that wait for a computation to end before more are turned away.
+    pub queue: usize,
+    /// Open connections; more wait to be taken up.
+    pub connections: usize,
+    /// Learned relations that are kept for the next request.
+    pub learned: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body_bytes: 1024 * 1024,
+            supports: 1000,
+            heads: 1000,
+            top: 1000,
+            answers: 100_000,
+            explanations: 1000,
+            read_seconds: 10,
+            request_seconds: 60,
+            computations: std::thread::available_parallelism().map_or(2, usize::from),
+            queue: 64,
+            connections: 1024,
+            learned: 32,
+        }
+    }
+}
+
+/// Where the server listens and what it allows.
+#[derive(Clone, Debug)]
+pub struct ServerConfig {
+    pub(crate) address: SocketAddr,
+    pub(crate) token: Option<String>,
+    pub(crate) decisions: PathBuf,
+    pub(crate) limits: Limits,
+}
+
+/// Settings that a server cannot be started with.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ServerConfigError {
+    /// An address that is none.
+    #[error("{address}: expected an address and a port, such as 127.0.0.1:8080 or [::1]:8080")]
+    Address {
+        /// What was given.
+        address: String,
+    },
+    /// Others could reach the server and it has no token.
+    #[error(
+        "{address} can be reached from other machines: set a token of at least {SHORTEST_TOKEN} characters that \
+         every request must carry, or listen on 127.0.0.1"
+    )]
+    NoToken {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// A token that does not protect, or cannot be sent.
+    #[error(
+        "the token must be at least {SHORTEST_TOKEN} letters, digits and signs of ASCII without spaces; make one with \
+         `openssl rand -hex 16`"
+    )]
+    Token,
+    /// A limit that leaves nothing.
+    #[error("{limit}: expected at least 1")]
+    Zero {
+        /// The limit.
+        limit: &'static str,
+    },
+}
+
+impl ServerConfig {
+    /// Checks settings.
+    ///
+    /// # Errors
+    /// If the address is none, a token is missing or too weak, or a limit leaves nothing.
+    pub fn new(settings: ServerSettings) -> Result<Self, ServerConfigError> {
+        let ServerSettings { address, token, decisions, limits } = settings;
+        let address = parse(&address).ok_or(ServerConfigError::Address { address })?;
+        match &token {
+            None if !address.ip().is_loopback() => return Err(ServerConfigError::NoToken { address }),
+            Some(token)
+                if token.len() < SHORTEST_TOKEN || !token.bytes().all(|byte| byte.is_ascii_graphic()) =>
+            {
+                return Err(ServerConfigError::Token);
+            }
+            _ => {}
+        }
+        for (limit, value) in [
+            ("body_bytes", limits.body_bytes),
+            ("supports", limits.supports),
+            ("heads", limits.heads),
+            ("top", limits.top),
+            ("answers", limits.answers),
+            ("explanations", limits.explanations),
+            ("read_seconds", limits.read_seconds as usize),
+            ("request_seconds", limits.request_seconds as usize),
+            ("computations", limits.computations),
+            ("queue", limits.queue),
+            ("connections", limits.connections),
+            ("learned", limits.learned),
+        ] {
+            if value == 0 {
+                return Err(ServerConfigError::Zero { limit });
+            }
+        }
+        Ok(Self { address, token, decisions, limits })
+    }
+}
+
+impl Limits {
+    pub(crate) fn read_time(&self) -> Duration {
+        Duration::from_secs(self.read_seconds)
+    }
+
+    pub(crate) fn request_time(&self) -> Duration {
+        Duration::from_secs(self.request_seconds)
+    }
+}
+
+fn parse(address: &str) -> Option<SocketAddr> {
+    if let Some(port) = address.strip_prefix("localhost:") {
+        return Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port.parse().ok()?));
+    }
+    address.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(address: &str, token: Option<&str>) -> Result<ServerConfig, ServerConfigError> {
+        ServerConfig::new(ServerSettings {
+            address: address.to_owned(),
+            token: token.map(str::to_owned),
+            decisions: PathBuf::from("decisions.jsonl"),
+            limits: Limits::default(),
+        })
+    }
+
+    #[test]
+    fn only_this_machine_needs_no_token() {
+        for address in ["127.0.0.1:8080", "localhost:0", "[::1]:80", "127.3.2.1:1"] {
+            assert!(config(address, None).is_ok(), "{address}");
+        }
+        for address in ["0.0.0.0:8080", "[::]:80", "192.168.1.2:80"] {
+            let error = config(address, None).unwrap_err().to_string();
+            assert!(error.contains("can be reached from other machines: set a token"), "{error}");
+            assert!(config(address, Some("0123456789abcdef")).is_ok());
+        }
+        for token in ["", "short", "0123456789 abcdef", "0123456789abcdé"] {
+            assert_eq!(config("127.0.0.1:80", Some(token)).unwrap_err(), ServerConfigError::Token);
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_said() {
+        for address in ["", "8080", "localhost", "localhost:http", "127.0.0.1", "example.org:80", "::1:80"] {
+            let error = config(address, None).unwrap_err().to_string();
+            assert!(error.contains("expected an address and a port"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_limit_leaves_something() {
+        let settings = ServerSettings {
+            address: "127.0.0.1:0".to_owned(),
+            token: None,
+            decisions: PathBuf::new(),
+            limits: Limits { heads: 0, ..Limits::default() },
+        };
+        assert_eq!(ServerConfig::new(settings).unwrap_err().to_string(), "heads: expected at least 1");
+    }
+}

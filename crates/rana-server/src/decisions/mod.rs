@@ -1,0 +1,172 @@
+//! What people decide about answers: taken in, kept on the disk, given back.
+
+mod decision;
+mod journal;
+mod keeper;
+mod ledger;
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use decision::Draft;
+pub(crate) use decision::{Decision, Verdict};
+pub use journal::JournalError;
+pub(crate) use keeper::Keeper;
+use keeper::NotKept;
+
+use crate::app::App;
+use crate::entity::Entity;
+use crate::extract::{Body, Params};
+use crate::json::JsonBytes;
+use crate::problem::Problem;
+
+/// A longer name of a relation is a mistake.
+const LONGEST_RELATION: usize = 1000;
+
+/// Which decisions are asked for.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct DecisionParams {
+    /// Only those about facts of this relation.
+    relation: Option<String>,
+}
+
+/// The verdicts that count.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Decisions {
+    /// In the order they were made.
+    decisions: Vec<KeptDecision>,
+}
+
+/// A verdict that counts.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct KeptDecision {
+    /// Counts up with every decision.
+    number: u64,
+    /// The name of the relation.
+    relation: String,
+    /// The head of the fact.
+    head: Entity,
+    /// The tail of the fact.
+    tail: Entity,
+    /// What was said.
+    verdict: Verdict,
+    /// The score that the answer had.
+    score: Option<f64>,
+    /// How sure the answer was.
+    confidence: Option<f64>,
+    /// When it was said, in UTC.
+    time: String,
+}
+
+/// What somebody says about a fact.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewDecision {
+    /// The name of the relation.
+    relation: String,
+    /// The name or unique label of the head.
+    head: String,
+    /// The name or unique label of the tail.
+    tail: String,
+    /// What is said.
+    verdict: Verdict,
+    /// The score that the answer had.
+    score: Option<f64>,
+    /// How sure the answer was.
+    confidence: Option<f64>,
+}
+
+/// The number of a decision that is on the disk.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Numbered {
+    /// Counts up with every decision.
+    number: u64,
+}
+
+/// The latest verdict on each fact, unless it was withdrawn.
+#[utoipa::path(
+    get,
+    path = "/v1/decisions",
+    tag = "decisions",
+    params(DecisionParams),
+    responses((status = 200, body = Decisions))
+)]
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    Params(params): Params<DecisionParams>,
+) -> Result<JsonBytes, Problem> {
+    let work = {
+        let app = Arc::clone(&app);
+        move || {
+            let graph = &app.predictor.store().graph;
+            let kept = |decision: &Decision| KeptDecision {
+                number: decision.number,
+                relation: decision.relation.clone(),
+                head: Entity::named(graph, &decision.head),
+                tail: Entity::named(graph, &decision.tail),
+                verdict: decision.verdict,
+                score: decision.score,
+                confidence: decision.confidence,
+                time: decision.time.clone(),
+            };
+            let decisions =
+                app.decisions.read(|ledger| ledger.of(params.relation.as_deref()).map(kept).collect());
+            JsonBytes::new(&Decisions { decisions })
+        }
+    };
+    app.quick.run(work).await
+}
+
+/// Keeps a verdict; the answer comes once it is on the disk.
+#[utoipa::path(
+    post,
+    path = "/v1/decisions",
+    tag = "decisions",
+    request_body = NewDecision,
+    responses((status = 201, body = Numbered))
+)]
+pub(crate) async fn decide(
+    State(app): State<Arc<App>>,
+    Body(new): Body<NewDecision>,
+) -> Result<Response, Problem> {
+    let NewDecision { relation, head, tail, verdict, score, confidence } = new;
+    if relation.is_empty() || relation.len() > LONGEST_RELATION || relation.chars().any(char::is_control) {
+        return Err(Problem::unprocessable(
+            "Wrong relation",
+            format!("Expected a relation name of 1 to {LONGEST_RELATION} bytes without line breaks or tabs."),
+        ));
+    }
+    let resolve = {
+        let app = Arc::clone(&app);
+        move || {
+            let graph = &app.predictor.store().graph;
+            let name = |text: &str| {
+                app.names.resolve(graph, text).map(|entity| graph.entity_name(entity).to_owned())
+            };
+            Ok((name(&head)?, name(&tail)?))
+        }
+    };
+    let (head, tail) = app.quick.run(resolve).await?;
+    let draft = Draft { relation, head, tail, verdict, score, confidence };
+    match app.decisions.keep(draft).await {
+        Ok(number) => {
+            app.metrics.decisions.inc();
+            Ok((StatusCode::CREATED, JsonBytes::new(&Numbered { number })?).into_response())
+        }
+        Err(NotKept::Stopping) => {
+            let detail =
+                "The server is being stopped; the decision was not kept. Send it again once it is back.";
+            Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Stopping", detail).retry_after(5))
+        }
+        Err(NotKept::Disk(why)) => Err(Problem::internal(format!(
+            "The decision was not kept, because the disk refused it: {why}. Look after the disk, then send it again."
+        ))),
+    }
+}

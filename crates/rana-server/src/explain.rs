@@ -1,0 +1,73 @@
+//! Why an answer is one.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::explanation::ExplanationBody;
+use crate::extract::Body;
+use crate::json::JsonBytes;
+use crate::problem::Problem;
+use crate::question::{AskedRelation, Question};
+
+/// A relation, and a pair that it may hold for.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExplainRequest {
+    /// A relation of the graph, or any new name.
+    relation: Option<String>,
+    /// Pairs that it holds for; a task of the graph needs none.
+    #[serde(default)]
+    support: Vec<[String; 2]>,
+    /// Pairs that it does not hold for.
+    #[serde(default)]
+    rejected: Vec<[String; 2]>,
+    /// Compare only with tails that have one of these types.
+    #[serde(default)]
+    types: Vec<String>,
+    /// Compare only with these tails.
+    #[serde(default)]
+    candidates: Vec<String>,
+    /// Whether facts of the graph are left out of the comparison.
+    #[serde(default = "yes")]
+    exclude_known: bool,
+    /// The name or unique label of the head.
+    head: String,
+    /// The name or unique label of the tail.
+    tail: String,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Says what speaks for a pair and what against it.
+#[utoipa::path(
+    post,
+    path = "/v1/explain",
+    tag = "completion",
+    request_body = ExplainRequest,
+    responses((status = 200, body = ExplanationBody))
+)]
+pub(crate) async fn explain(
+    State(app): State<Arc<App>>,
+    Body(request): Body<ExplainRequest>,
+) -> Result<JsonBytes, Problem> {
+    let ExplainRequest { relation, support, rejected, types, candidates, exclude_known, head, tail } =
+        request;
+    let asked = AskedRelation { relation, support, rejected, types, candidates, exclude_known };
+    let work = {
+        let app = Arc::clone(&app);
+        move || {
+            let graph = &app.predictor.store().graph;
+            let [head, tail] = [app.names.resolve(graph, &head)?, app.names.resolve(graph, &tail)?];
+            let question = Question::new(&app, asked)?;
+            let learned = app.learn(&question)?;
+            JsonBytes::new(&ExplanationBody::from(learned.explain(head, tail)))
+        }
+    };
+    app.computations.run(work).await
+}

@@ -1,0 +1,31 @@
+//! The HTTP API and the web page of rana.
+//!
+//! `rana serve` is this crate: a [`Server`] is bound to a run and then answers until it is stopped. `/openapi.json`
+//! describes every route, and `/` is a page that uses them.
+
+mod app;
+mod auth;
+mod complete;
+mod computations;
+mod config;
+mod decisions;
+mod entities;
+mod entity;
+mod explain;
+mod explanation;
+mod export;
+mod extract;
+mod json;
+mod learned;
+mod metrics;
+mod page;
+mod problem;
+mod question;
+mod relations;
+mod routes;
+mod run;
+mod server;
+
+pub use config::{Limits, ServerConfig, ServerConfigError, ServerSettings};
+pub use decisions::JournalError;
+pub use server::{Server, ServerError};

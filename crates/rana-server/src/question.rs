@@ -1,0 +1,138 @@
+//! [`Question`]: what a request says about a relation, understood.
+
+use rana::graph::{EntityId, Graph, Pair, TypeId};
+use rana::predictor::{CandidateChoice, PredictorError, RelationRequest};
+
+use crate::app::App;
+use crate::problem::Problem;
+
+/// Names that are offered for a type that is unknown.
+const SUGGESTIONS: usize = 5;
+const LONGEST_RELATION: usize = 1000;
+
+/// What a request says about a relation, by names.
+#[derive(Clone, Debug)]
+pub(crate) struct AskedRelation {
+    pub(crate) relation: Option<String>,
+    pub(crate) support: Vec<[String; 2]>,
+    pub(crate) rejected: Vec<[String; 2]>,
+    pub(crate) types: Vec<String>,
+    pub(crate) candidates: Vec<String>,
+    pub(crate) exclude_known: bool,
+}
+
+/// What a request says about a relation.
+#[derive(Clone, Debug)]
+pub(crate) struct Question {
+    /// What the relation is called.
+    pub(crate) name: Option<String>,
+    pub(crate) request: RelationRequest,
+}
+
+impl Question {
+    /// Looks the names up and checks what can be checked without a model.
+    pub(crate) fn new(app: &App, asked: AskedRelation) -> Result<Self, Problem> {
+        let AskedRelation { relation: name, support, rejected, types, candidates, exclude_known } = asked;
+        let store = app.predictor.store();
+        let graph = &store.graph;
+        let limits = &app.config.limits;
+        if let Some(name) = &name
+            && (name.is_empty() || name.len() > LONGEST_RELATION)
+        {
+            let detail = format!("Expected a relation name of 1 to {LONGEST_RELATION} bytes, or null.");
+            return Err(Problem::unprocessable("Wrong relation", detail));
+        }
+        let relation = name.as_deref().and_then(|name| graph.relation(name));
+        for (what, count) in [("support", support.len()), ("rejected", rejected.len())] {
+            if count > limits.supports {
+                return Err(Problem::unprocessable(
+                    "Too many pairs",
+                    format!("{what} has {count} pairs; give at most {}.", limits.supports),
+                ));
+            }
+        }
+        let entity = |text: &str| app.names.resolve(graph, text);
+        let pairs = |pairs: &[[String; 2]]| -> Result<Vec<Pair>, Problem> {
+            pairs.iter().map(|[head, tail]| Ok(Pair { head: entity(head)?, tail: entity(tail)? })).collect()
+        };
+        let mut support = pairs(&support)?;
+        let rejected = pairs(&rejected)?;
+        if support.is_empty() {
+            let task = relation.and_then(|relation| store.tasks.task(relation)).ok_or_else(|| {
+                Problem::unprocessable(
+                    "No support",
+                    "The support is empty. Give at least one pair that the relation holds for, as \
+                     [\"head\", \"tail\"]; five are better.",
+                )
+            })?;
+            support = task.facts.iter().take(app.predictor.shots()).copied().collect();
+        }
+        let candidates = choice(app, graph, &types, &candidates)?;
+        let request =
+            RelationRequest { relation, support, rejected, candidates, include_known: !exclude_known };
+        Ok(Self { name, request })
+    }
+}
+
+fn choice(
+    app: &App,
+    graph: &Graph,
+    types: &[String],
+    candidates: &[String],
+) -> Result<CandidateChoice, Problem> {
+    match (types, candidates) {
+        ([], []) => Ok(CandidateChoice::Fitting),
+        (types, []) => {
+            let ids: Result<Vec<TypeId>, Problem> = types.iter().map(|name| type_id(graph, name)).collect();
+            ids.map(CandidateChoice::Types)
+        }
+        ([], candidates) => {
+            let ids: Result<Vec<EntityId>, _> =
+                candidates.iter().map(|name| app.names.resolve(graph, name)).collect();
+            Ok(CandidateChoice::Listed(ids?))
+        }
+        _ => Err(Problem::unprocessable(
+            "Types and candidates",
+            "Tails are restricted by types and by candidates at once. Give one of the two.",
+        )),
+    }
+}
+
+fn type_id(graph: &Graph, name: &str) -> Result<TypeId, Problem> {
+    if let Some(id) = graph.type_names().id(name) {
+        return Ok(TypeId(id));
+    }
+    let lower = name.to_lowercase();
+    let similar = graph.type_names().iter().filter(|known| {
+        let known = known.to_lowercase();
+        known.contains(&lower) || lower.contains(&known)
+    });
+    let suggestions: Vec<String> = similar.take(SUGGESTIONS).map(str::to_owned).collect();
+    let detail = if graph.has_types() {
+        format!("There is no type `{name}` in the graph; give the name of one that it has.")
+    } else {
+        format!("There is no type `{name}`: this graph has no types at all. List candidates instead.")
+    };
+    Err(Problem::unprocessable("Unknown type", detail).suggesting(suggestions))
+}
+
+impl From<PredictorError> for Problem {
+    fn from(error: PredictorError) -> Self {
+        let title = match &error {
+            PredictorError::NoSupport => "No support",
+            PredictorError::Contradiction { .. } => "Contradictory support",
+            PredictorError::NoCandidates => "No candidates",
+            PredictorError::Support(_) => "Support that cannot be used",
+            _ => return Self::internal(error.to_string()),
+        };
+        Self::unprocessable(title, sentence(&error.to_string()))
+    }
+}
+
+/// A message of the library as a sentence of its own.
+fn sentence(message: &str) -> String {
+    let mut chars = message.chars();
+    let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
+    let end = if message.ends_with(['.', '?', '!']) { "" } else { "." };
+    format!("{first}{}{end}", chars.as_str())
+}

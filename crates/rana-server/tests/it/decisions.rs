@@ -1,0 +1,221 @@
+//! Decisions are kept, whatever happens.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::time::Duration;
+
+use rana::predictor::Opened;
+use rana_server::{Server, ServerConfig, ServerSettings};
+use serde_json::{Value, json};
+
+use crate::client::{Answer, connect, get, post};
+use crate::running::{Running, limits, run_path};
+
+fn decide(server: &Running, head: &str, tail: &str, verdict: &str) -> Answer {
+    let body = json!({"relation": "treats", "head": head, "tail": tail, "verdict": verdict, "score": 1.5, "confidence": 0.25});
+    post(server.address, "/v1/decisions", &body)
+}
+
+fn list(server: &Running) -> Vec<Value> {
+    get(server.address, "/v1/decisions").json()["decisions"].as_array().unwrap().clone()
+}
+
+#[test]
+fn the_latest_verdict_counts_and_outlives_the_server() {
+    let server = Running::new();
+    assert_eq!(list(&server), Vec::<Value>::new());
+    let first = decide(&server, "virus", "bacterium", "accepted");
+    assert_eq!((first.status, first.json()), (201, json!({"number": 1})));
+    decide(&server, "virus", "fish", "rejected").json();
+    decide(&server, "VIRUS", "bird", "accepted").json();
+    decide(&server, "virus", "bacterium", "rejected").json();
+    assert_eq!(decide(&server, "virus", "bird", "withdrawn").json(), json!({"number": 5}));
+    let decisions = list(&server);
+    let short: Vec<(u64, &str, &str)> = decisions
+        .iter()
+        .map(|of| {
+            (
+                of["number"].as_u64().unwrap(),
+                of["tail"]["name"].as_str().unwrap(),
+                of["verdict"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(short, [(2, "fish", "rejected"), (4, "bacterium", "rejected")]);
+    assert_eq!((&decisions[0]["score"], &decisions[0]["confidence"]), (&json!(1.5), &json!(0.25)));
+    let time = decisions[0]["time"].as_str().unwrap();
+    assert!(time.len() == 20 && time.starts_with("20") && time.ends_with('Z'), "{time}");
+    let others = get(server.address, "/v1/decisions?relation=causes").json();
+    assert_eq!(others, json!({"decisions": []}));
+
+    let again = Running::at(server.stop(), limits(), None);
+    assert_eq!(list(&again), decisions);
+    assert_eq!(decide(&again, "virus", "bird", "accepted").json(), json!({"number": 6}));
+}
+
+#[test]
+fn what_is_no_decision_is_refused() {
+    let server = Running::new();
+    let refuse = |fields: Value, title: &str| {
+        let mut body = json!({"relation": "treats", "head": "virus", "tail": "fish", "verdict": "accepted"});
+        body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        post(server.address, "/v1/decisions", &body).problem(422, title)
+    };
+    assert_eq!(refuse(json!({"head": "viruss"}), "Unknown entity")["suggestions"], json!(["virus"]));
+    refuse(json!({"relation": ""}), "Wrong relation");
+    refuse(json!({"relation": "a\tb"}), "Wrong relation");
+    refuse(json!({"relation": null}), "Wrong field");
+    refuse(json!({"verdict": "maybe"}), "Wrong field");
+    refuse(json!({"score": "high"}), "Wrong field");
+    refuse(json!({"more": 1}), "Wrong field");
+    assert_eq!(list(&server), Vec::<Value>::new());
+    assert_eq!(std::fs::read(server.decisions()).unwrap(), b"");
+}
+
+#[test]
+fn many_decide_at_once() {
+    let server = Running::new();
+    let entities = get(server.address, "/v1/entities?q=a&limit=40").json();
+    let names: Vec<String> = entities["entities"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|of| of["name"].as_str().unwrap().to_owned())
+        .collect();
+    let address = server.address;
+    let threads: Vec<_> = (0..16)
+        .map(|thread| {
+            let names = names.clone();
+            std::thread::spawn(move || {
+                let mut numbers = Vec::new();
+                for tail in &names {
+                    let body = json!({"relation": format!("r{thread}"), "head": "virus", "tail": tail, "verdict": "accepted"});
+                    numbers.push(post(address, "/v1/decisions", &body).json()["number"].as_u64().unwrap());
+                }
+                numbers
+            })
+        })
+        .collect();
+    let numbers: Vec<u64> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+    let count = 16 * names.len();
+    assert_eq!(numbers.iter().collect::<BTreeSet<_>>().len(), count);
+    assert_eq!(numbers.iter().max(), Some(&(count as u64)));
+    assert_eq!(list(&server).len(), count);
+    let file = std::fs::read_to_string(server.decisions()).unwrap();
+    assert_eq!(file.lines().count(), count);
+    assert!(get(server.address, "/metrics").text().contains(&format!("rana_decisions_total {count}\n")));
+}
+
+#[test]
+fn a_torn_last_line_is_cut_off() {
+    let server = Running::new();
+    decide(&server, "virus", "fish", "accepted").json();
+    decide(&server, "virus", "bird", "accepted").json();
+    let path = server.decisions();
+    let dir = server.stop();
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &bytes[..bytes.len() - 7]).unwrap();
+    let server = Running::at(dir, limits(), None);
+    assert_eq!(list(&server).len(), 1);
+    assert_eq!(decide(&server, "virus", "bird", "accepted").json(), json!({"number": 2}));
+    let dir = server.stop();
+    let file = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(file.lines().count(), 2);
+    assert!(file.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{file}");
+    drop(dir);
+}
+
+#[test]
+fn two_servers_do_not_share_a_file() {
+    let server = Running::new();
+    let config = ServerConfig::new(ServerSettings {
+        address: "127.0.0.1:0".to_owned(),
+        token: None,
+        decisions: server.decisions(),
+        limits: limits(),
+    })
+    .unwrap();
+    let Err(error) = Server::bind(Opened::open(run_path(), None).unwrap(), config) else { panic!("bound") };
+    assert!(error.to_string().contains("another server keeps its decisions here"), "{error}");
+}
+
+#[test]
+fn a_taken_address_is_named() {
+    let server = Running::new();
+    let dir = tempfile::tempdir().unwrap();
+    let config = ServerConfig::new(ServerSettings {
+        address: server.address.to_string(),
+        token: None,
+        decisions: dir.path().join("decisions.jsonl"),
+        limits: limits(),
+    })
+    .unwrap();
+    let Err(error) = Server::bind(Opened::open(run_path(), None).unwrap(), config) else { panic!("bound") };
+    assert!(error.to_string().contains("cannot listen here"), "{error}");
+}
+
+#[test]
+fn accepted_facts_are_exported() {
+    let server = Running::new();
+    decide(&server, "virus", "fish", "accepted").json();
+    decide(&server, "virus", "bird", "rejected").json();
+    let body = json!({"relation": "é/..", "head": "virus", "tail": "bird", "verdict": "accepted"});
+    post(server.address, "/v1/decisions", &body).json();
+    let export = |query: &str| get(server.address, &format!("/v1/export{query}"));
+    let tsv = export("?relation=treats");
+    assert_eq!(
+        tsv.header("content-disposition"),
+        "attachment; filename=\"treats.tsv\"; filename*=UTF-8''treats.tsv"
+    );
+    assert_eq!(tsv.header("content-type"), "text/tab-separated-values; charset=utf-8");
+    let lines: Vec<String> = tsv.text().lines().map(str::to_owned).collect();
+    assert_eq!(lines.len(), 2);
+    assert_eq!(lines[1], "virus\ttreats\tfish\t\t1.5\t0.2500\t\t");
+    assert_eq!(export("").text().lines().count(), 3);
+    assert_eq!(export("?relation=nothing").text().lines().count(), 1);
+    assert!(
+        export("?relation=%C3%A9/..")
+            .header("content-disposition")
+            .contains("filename*=UTF-8''%C3%A9___.tsv")
+    );
+    for (format, kind) in [
+        ("jsonl", "application/x-ndjson"),
+        ("ntriples", "application/n-triples"),
+        ("turtle", "text/turtle"),
+        ("rdf12", "text/turtle"),
+        ("parquet", "application/vnd.apache.parquet"),
+    ] {
+        let file = export(&format!("?format={format}"));
+        assert_eq!(file.status, 200, "{format}");
+        assert!(file.header("content-type").starts_with(kind), "{format}");
+        assert!(!file.body.is_empty());
+    }
+    export("?format=quickstatements").problem(422, "Names that do not fit");
+}
+
+#[test]
+fn what_was_begun_is_finished_before_the_server_stops() {
+    let mut server = Running::new();
+    let address = server.address;
+    let body =
+        json!({"relation": "treats", "head": "virus", "tail": "fish", "verdict": "accepted"}).to_string();
+    let mut stream = connect(address);
+    let head = format!(
+        "POST /v1/decisions HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(&body.as_bytes()[..10]).unwrap();
+    // The server has to have begun to read it.
+    std::thread::sleep(Duration::from_millis(300));
+    server.begin_to_stop();
+    std::thread::sleep(Duration::from_millis(300));
+    stream.write_all(&body.as_bytes()[10..]).unwrap();
+    let mut answer = Vec::new();
+    std::io::Read::read_to_end(&mut stream, &mut answer).unwrap();
+    assert_eq!(Answer::parse(&answer).json(), json!({"number": 1}));
+    let path = server.decisions();
+    let _dir = server.stop();
+    assert_eq!(std::fs::read_to_string(path).unwrap().lines().count(), 1);
+    assert!(std::net::TcpStream::connect(address).is_err());
+}

@@ -67,6 +67,7 @@ pub(crate) enum Command {
     Sweep(command::sweep::SweepArgs),
     Eval(command::eval::EvalArgs),
     Complete(command::complete::CompleteArgs),
+    Serve(command::serve::ServeArgs),
     Reproduce(command::reproduce::ReproduceArgs),
     Episodes(command::episodes::EpisodesArgs),
     Export(command::export::ExportArgs),

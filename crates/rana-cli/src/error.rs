@@ -15,6 +15,7 @@ use rana::predictor::PredictorError;
 use rana::reproduction::ReproductionError;
 use rana::sweep::PlanError;
 use rana::trial::TrialError;
+use rana_server::ServerError;
 
 /// Whatever can end a command, as the user sees it.
 #[derive(Debug, thiserror::Error)]
@@ -91,6 +92,8 @@ pub(crate) enum CliError {
     NoHeldOut { store: String, part: HeldOut },
     #[error(transparent)]
     Predictor(#[from] PredictorError),
+    #[error(transparent)]
+    Server(#[from] ServerError),
     #[error("{file}, line {line}: {source}")]
     Line { file: String, line: u64, source: Box<CliError> },
     #[error("{file}: could not {action}: {source}")]

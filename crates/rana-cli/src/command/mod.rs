@@ -11,6 +11,7 @@ pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod quickstart;
 pub(crate) mod reproduce;
+pub(crate) mod serve;
 pub(crate) mod split;
 pub(crate) mod sweep;
 pub(crate) mod synth;
@@ -33,6 +34,7 @@ pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<(), CliError>
         Command::Sweep(args) => sweep::run(&args, terminal),
         Command::Eval(args) => eval::run(&args, terminal),
         Command::Complete(args) => complete::run(&args, terminal),
+        Command::Serve(args) => serve::run(&args, terminal),
         Command::Reproduce(args) => reproduce::run(&args, terminal),
         Command::Episodes(args) => episodes::run(&args, terminal),
         Command::Export(args) => export::run(&args, terminal),

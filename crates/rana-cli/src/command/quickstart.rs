@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::embed::{Session, Trained, vectors_path};
 use super::eval::card;
 use super::eval::trained::RunModel;
+use super::serve::{ServerArgs, serve};
 use super::train::{Session as MetaSession, Trained as MetaTrained};
 use super::{import as import_command, inspect, split};
 use crate::error::CliError;
@@ -27,11 +28,17 @@ use crate::terminal::{BOLD, DIM, Terminal, table};
 #[command(after_long_help = "\
 Examples:
   rana quickstart
+  rana quickstart --serve                               (ends on a web page, with the example filled in)
   rana quickstart --out tour && rana eval tour/run --html card.html")]
 pub(crate) struct QuickstartArgs {
     /// Where the graph stores and the run go.
     #[arg(long, value_name = "DIR", default_value = "rana-quickstart", value_hint = ValueHint::DirPath)]
     out: PathBuf,
+    /// End on the web page, with the example filled in.
+    #[arg(long)]
+    serve: bool,
+    #[command(flatten, next_help_heading = "Serving")]
+    server: ServerArgs,
 }
 
 pub(crate) fn run(args: &QuickstartArgs, terminal: &Terminal) -> Result<(), CliError> {
@@ -69,7 +76,11 @@ pub(crate) fn run(args: &QuickstartArgs, terminal: &Terminal) -> Result<(), CliE
         card,
         completion: complete(&benchmark, &model.trained, &task, &episode)?,
     };
-    terminal.result(&story, |out| story.print(out))
+    terminal.result(&story, |out| story.print(out))?;
+    match args.serve {
+        true => serve(&run_path, Some(&benchmark_path), &args.server, "?example", terminal),
+        false => Ok(()),
+    }
 }
 
 /// Facts that a model is given of an unseen relation.
@@ -244,7 +255,11 @@ impl Story<'_> {
         )?;
         writeln!(
             out,
-            "\nNext: {BOLD}rana import YOUR-FILE --out my-graph{BOLD:#}, then the same commands on it."
+            "\nNext: {BOLD}rana complete {run} --relation {relation} --reasons{BOLD:#} says why, {BOLD}rana serve \
+             {run}{BOLD:#} is a web page\nto do it yourself; {BOLD}rana import YOUR-FILE --out my-graph{BOLD:#}, then the \
+             same commands on it.",
+            run = self.run,
+            relation = example.relation
         )
     }
 }

@@ -1,0 +1,115 @@
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueHint};
+use rana::predictor::Opened;
+use rana_server::{Limits, Server, ServerConfig, ServerSettings};
+use serde::Serialize;
+
+use crate::error::CliError;
+use crate::terminal::{BOLD, DIM, Terminal, thousands};
+
+/// Serve a run: a web page to complete relations and review the answers, and an HTTP API.
+///
+/// Only this machine can reach it, unless --listen says otherwise; then every request needs a token. What is accepted or
+/// rejected on the page is kept in a file, each decision on disk before it is acknowledged.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  rana serve run                                        (then open the address it prints)
+  rana serve run --listen 0.0.0.0:8080 --token \"$(openssl rand -hex 16)\"
+  curl -s localhost:7262/v1/complete -H 'content-type: application/json' \\
+    -d '{\"relation\": \"treats\", \"support\": [[\"aspirin\", \"headache\"]], \"heads\": [\"ibuprofen\"]}'
+
+The API describes itself at /openapi.json; /metrics is for Prometheus, /healthz for whoever asks. Ctrl-C ends it when the \
+requests that were begun are answered.")]
+pub(crate) struct ServeArgs {
+    /// The run of `rana train` or `rana fuse`.
+    #[arg(value_name = "RUN", value_hint = ValueHint::DirPath)]
+    run: PathBuf,
+    /// The graph, if it has moved since the run was made.
+    #[arg(long, value_name = "KG", value_hint = ValueHint::DirPath)]
+    graph: Option<PathBuf>,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+/// Where a server listens and what it allows.
+#[derive(Debug, Args)]
+pub(crate) struct ServerArgs {
+    /// Where to listen; port 0 takes a free one.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7262")]
+    pub(crate) listen: String,
+    /// What every request must carry as a bearer token; needed where other machines can reach the server.
+    #[arg(long, env = "RANA_TOKEN", hide_env_values = true)]
+    token: Option<String>,
+    /// The file that keeps decisions; decisions.jsonl in the run if not given.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    decisions: Option<PathBuf>,
+    /// Computations at a time; as many as processors if not given.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Bytes of a request.
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().body_bytes)]
+    max_body: usize,
+    /// Heads of a request.
+    #[arg(long, value_name = "N", default_value_t = Limits::default().heads)]
+    max_heads: usize,
+    /// Support pairs of a request.
+    #[arg(long, value_name = "N", default_value_t = Limits::default().supports)]
+    max_supports: usize,
+    /// Seconds after which a request is given up.
+    #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().request_seconds)]
+    max_seconds: u64,
+}
+
+pub(crate) fn run(args: &ServeArgs, terminal: &Terminal) -> Result<(), CliError> {
+    serve(&args.run, args.graph.as_deref(), &args.server, "", terminal)
+}
+
+/// Serves a run until somebody interrupts it; `page` is what to add to the address that people should open.
+pub(crate) fn serve(
+    run: &Path,
+    graph: Option<&Path>,
+    args: &ServerArgs,
+    page: &str,
+    terminal: &Terminal,
+) -> Result<(), CliError> {
+    let default = Limits::default();
+    let limits = Limits {
+        computations: args.threads.map_or(default.computations, usize::from),
+        body_bytes: args.max_body,
+        heads: args.max_heads,
+        supports: args.max_supports,
+        request_seconds: args.max_seconds,
+        ..default
+    };
+    let decisions = args.decisions.clone().unwrap_or_else(|| run.join("decisions.jsonl"));
+    let settings =
+        ServerSettings { address: args.listen.clone(), token: args.token.clone(), decisions, limits };
+    let config = ServerConfig::new(settings).map_err(|error| CliError::Usage(error.to_string()))?;
+    let busy = terminal.busy("opening the run");
+    let server = Server::bind(Opened::open(run, graph)?, config)?;
+    drop(busy);
+    let (found, cut) = server.decisions_found();
+    if cut > 0 {
+        terminal.warn("the last decision in the file was never finished and never acknowledged; it is gone");
+    }
+    let listening = Listening { address: server.address(), decisions: found };
+    terminal.result(&listening, |out| {
+        let Listening { address, decisions } = &listening;
+        writeln!(out, "listening: open {BOLD}http://{address}/{page}{BOLD:#} in a browser")?;
+        let kept = thousands(*decisions as u64);
+        writeln!(
+            out,
+            "{DIM}{kept} decisions so far; the API is described at /openapi.json; Ctrl-C ends it{DIM:#}"
+        )
+    })?;
+    Ok(server.run()?)
+}
+
+#[derive(Serialize)]
+struct Listening {
+    address: SocketAddr,
+    decisions: usize,
+}

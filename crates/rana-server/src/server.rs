@@ -159,7 +159,7 @@ impl Server {
 async fn accept(listener: TcpListener, router: &Router, limits: &Limits, stop: impl Future<Output = ()>) {
     let mut stop = pin!(stop);
     let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(limits.connections.min(Semaphore::MAX_PERMITS)));
+    let places = Arc::new(Semaphore::new(limits.connections));
     loop {
         let next = async {
             // Never closed, so there is always a place in the end.

@@ -1,9 +1,10 @@
 //! [`App`]: what all requests share.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use rana::graph::EntityId;
 use rana::predictor::{LearnedRelation, Predictor};
-use rana::search::NameIndex;
+use rana::search::{NameIndex, Unresolved};
 
 use crate::computations::Computations;
 use crate::config::ServerConfig;
@@ -20,7 +21,8 @@ pub(crate) struct App {
     pub(crate) config: ServerConfig,
     pub(crate) predictor: &'static Predictor<'static>,
     pub(crate) run: RunInfo,
-    pub(crate) names: NameIndex,
+    /// Made by a thread of its own once the server listens: millions of names take some seconds.
+    pub(crate) index: OnceLock<NameIndex>,
     pub(crate) relations: RelationTable,
     pub(crate) decisions: Keeper,
     pub(crate) learned: Learned,
@@ -32,6 +34,18 @@ pub(crate) struct App {
 }
 
 impl App {
+    /// The names of the graph; whoever asks too early waits for them.
+    pub(crate) fn names(&self) -> &NameIndex {
+        self.index.get_or_init(|| NameIndex::new(&self.predictor.store().graph))
+    }
+
+    /// The entity that a text names.
+    pub(crate) fn resolve(&self, text: &str) -> Result<EntityId, Unresolved> {
+        let graph = &self.predictor.store().graph;
+        // Names need no index.
+        graph.entity(text).map_or_else(|| self.names().resolve(graph, text), Ok)
+    }
+
     /// The relation of a question, learned now or before.
     pub(crate) fn learn(&self, question: &Question) -> Result<Arc<LearnedRelation<'static>>, Problem> {
         self.learned.get(&question.request, || {

@@ -206,8 +206,7 @@ fn answer(app: &App, request: CompleteRequest) -> Result<Completion, Problem> {
     let listed = match heads {
         Heads::Plausible => None,
         Heads::Listed(names) => {
-            let heads: Result<Vec<EntityId>, _> =
-                names.iter().map(|name| app.names.resolve(graph, name)).collect();
+            let heads: Result<Vec<EntityId>, _> = names.iter().map(|name| app.resolve(name)).collect();
             Some(heads?)
         }
     };
@@ -221,6 +220,10 @@ fn answer(app: &App, request: CompleteRequest) -> Result<Completion, Problem> {
     };
     let min_score = request.min_score.map(|score| score as f32);
     let limits = AnswerLimits { top, min_score, min_confidence };
+    if let (true, Some(&head), Some(&tail)) = (request.reasons, heads.first(), learned.candidates().first()) {
+        // What all explanations share is made by the first one; threads that begin together would each make it.
+        let _ = learned.explain(head, tail);
+    }
     let mut results: Vec<HeadAnswers> =
         heads.par_iter().map(|&head| head_answers(graph, &learned, head, &limits, request.reasons)).collect();
     if !is_listed {

@@ -39,8 +39,7 @@ impl Drop for InFlight {
 
 impl Computations {
     pub(crate) fn new(at_a_time: usize, queue: usize, time: Duration, in_flight: Gauge) -> Self {
-        // More than the semaphore can count is no limit at all.
-        let turns = Arc::new(Semaphore::new(at_a_time.min(Semaphore::MAX_PERMITS)));
+        let turns = Arc::new(Semaphore::new(at_a_time));
         Self { turns, waiting: AtomicUsize::new(0), queue, time, in_flight }
     }
 

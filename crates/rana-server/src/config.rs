@@ -101,11 +101,13 @@ pub enum ServerConfigError {
          `openssl rand -hex 16`"
     )]
     Token,
-    /// A limit that leaves nothing.
-    #[error("{limit}: expected at least 1")]
-    Zero {
+    /// A limit that leaves nothing, or limits nothing.
+    #[error("{limit}: expected a number from 1 to {most}")]
+    Limit {
         /// The limit.
         limit: &'static str,
+        /// The most it can be.
+        most: u64,
     },
 }
 
@@ -126,29 +128,36 @@ impl ServerConfig {
             }
             _ => {}
         }
-        for (limit, value) in [
-            ("body_bytes", limits.body_bytes),
-            ("supports", limits.supports),
-            ("heads", limits.heads),
-            ("top", limits.top),
-            ("answers", limits.answers),
-            ("explanations", limits.explanations),
-            ("read_seconds", limits.read_seconds as usize),
-            ("request_seconds", limits.request_seconds as usize),
-            ("computations", limits.computations),
-            ("queue", limits.queue),
-            ("connections", limits.connections),
-            ("learned", limits.learned),
-        ] {
-            if value == 0 {
-                return Err(ServerConfigError::Zero { limit });
-            }
-        }
+        limits.check()?;
         Ok(Self { address, token, decisions, limits })
     }
 }
 
 impl Limits {
+    fn check(&self) -> Result<(), ServerConfigError> {
+        const MANY: u64 = 1 << 32;
+        const DAY: u64 = 24 * 60 * 60;
+        for (limit, value, most) in [
+            ("body_bytes", self.body_bytes as u64, MANY),
+            ("supports", self.supports as u64, MANY),
+            ("heads", self.heads as u64, MANY),
+            ("top", self.top as u64, MANY),
+            ("answers", self.answers as u64, MANY),
+            ("explanations", self.explanations as u64, MANY),
+            ("read_seconds", self.read_seconds, DAY),
+            ("request_seconds", self.request_seconds, DAY),
+            ("computations", self.computations as u64, 1024),
+            ("queue", self.queue as u64, 1 << 20),
+            ("connections", self.connections as u64, 1 << 20),
+            ("learned", self.learned as u64, 1 << 20),
+        ] {
+            if value == 0 || value > most {
+                return Err(ServerConfigError::Limit { limit, most });
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn read_time(&self) -> Duration {
         Duration::from_secs(self.read_seconds)
     }
@@ -202,13 +211,14 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_leaves_something() {
-        let settings = ServerSettings {
-            address: "127.0.0.1:0".to_owned(),
-            token: None,
-            decisions: PathBuf::new(),
-            limits: Limits { heads: 0, ..Limits::default() },
-        };
-        assert_eq!(ServerConfig::new(settings).unwrap_err().to_string(), "heads: expected at least 1");
+    fn a_limit_leaves_something_and_limits_something() {
+        let refuse = |limits: Limits| limits.check().unwrap_err().to_string();
+        assert_eq!(
+            refuse(Limits { heads: 0, ..Limits::default() }),
+            "heads: expected a number from 1 to 4294967296"
+        );
+        let seconds = Limits { request_seconds: u64::MAX, ..Limits::default() };
+        assert_eq!(refuse(seconds), "request_seconds: expected a number from 1 to 86400");
+        assert_eq!(Limits::default().check(), Ok(()));
     }
 }

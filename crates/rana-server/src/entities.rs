@@ -146,7 +146,7 @@ pub(crate) async fn search(
             let graph = &app.predictor.store().graph;
             let SearchParams { q, limit } = params;
             let query: String = q.chars().take(LONGEST_QUERY).collect();
-            let found = app.names.find(graph, &query, limit.min(MOST_FOUND)).into_iter();
+            let found = app.names().find(graph, &query, limit.min(MOST_FOUND)).into_iter();
             let entities = found
                 .map(|found| {
                     let Entity { name, label } = Entity::new(graph, found.entity);
@@ -187,8 +187,7 @@ pub(crate) async fn detail(
         move || {
             let graph = &app.predictor.store().graph;
             let entity = app
-                .names
-                .resolve(graph, &name)
+                .resolve(&name)
                 .map_err(|unresolved| Problem::from(unresolved).with_status(StatusCode::NOT_FOUND))?;
             let edges = graph.neighbours(entity);
             let limit = params.limit.min(MOST_NEIGHBOURS);

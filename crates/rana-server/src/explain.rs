@@ -62,8 +62,7 @@ pub(crate) async fn explain(
     let work = {
         let app = Arc::clone(&app);
         move || {
-            let graph = &app.predictor.store().graph;
-            let [head, tail] = [app.names.resolve(graph, &head)?, app.names.resolve(graph, &tail)?];
+            let [head, tail] = [app.resolve(&head)?, app.resolve(&tail)?];
             let question = Question::new(&app, asked)?;
             let learned = app.learn(&question)?;
             JsonBytes::new(&ExplanationBody::from(learned.explain(head, tail)))

@@ -51,7 +51,7 @@ impl Question {
                 ));
             }
         }
-        let entity = |text: &str| app.names.resolve(graph, text);
+        let entity = |text: &str| app.resolve(text);
         let pairs = |pairs: &[[String; 2]]| -> Result<Vec<Pair>, Problem> {
             pairs.iter().map(|[head, tail]| Ok(Pair { head: entity(head)?, tail: entity(tail)? })).collect()
         };
@@ -87,8 +87,7 @@ fn choice(
             ids.map(CandidateChoice::Types)
         }
         ([], candidates) => {
-            let ids: Result<Vec<EntityId>, _> =
-                candidates.iter().map(|name| app.names.resolve(graph, name)).collect();
+            let ids: Result<Vec<EntityId>, _> = candidates.iter().map(|name| app.resolve(name)).collect();
             Ok(CandidateChoice::Listed(ids?))
         }
         _ => Err(Problem::unprocessable(

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::Router;
@@ -13,7 +13,6 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use rana::predictor::{Opened, Predictor, PredictorError};
-use rana::search::NameIndex;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
@@ -98,7 +97,7 @@ impl Server {
         let app = App {
             predictor,
             run: RunInfo::new(opened.run_path(), predictor, &config.limits),
-            names: NameIndex::new(&store.graph),
+            index: OnceLock::new(),
             relations: RelationTable::new(store),
             decisions,
             learned: Learned::new(learned),
@@ -107,7 +106,17 @@ impl Server {
             metrics,
             config,
         };
-        Ok(Self { runtime, listener, address, app: Arc::new(app) })
+        let app = Arc::new(app);
+        std::thread::Builder::new()
+            .name("names".to_owned())
+            .spawn({
+                let app = Arc::clone(&app);
+                move || {
+                    app.names();
+                }
+            })
+            .map_err(ServerError::System)?;
+        Ok(Self { runtime, listener, address, app })
     }
 
     /// Where it listens.
@@ -150,7 +159,7 @@ impl Server {
 async fn accept(listener: TcpListener, router: &Router, limits: &Limits, stop: impl Future<Output = ()>) {
     let mut stop = pin!(stop);
     let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(limits.connections.min(Semaphore::MAX_PERMITS)));
+    let places = Arc::new(Semaphore::new(limits.connections));
     loop {
         let next = async {
             // Never closed, so there is always a place in the end.

@@ -147,9 +147,7 @@ pub(crate) async fn decide(
         let app = Arc::clone(&app);
         move || {
             let graph = &app.predictor.store().graph;
-            let name = |text: &str| {
-                app.names.resolve(graph, text).map(|entity| graph.entity_name(entity).to_owned())
-            };
+            let name = |text: &str| app.resolve(text).map(|entity| graph.entity_name(entity).to_owned());
             Ok((name(&head)?, name(&tail)?))
         }
     };

@@ -78,6 +78,23 @@ pub(crate) fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
+/// Posts to a server that may be killed meanwhile: nothing if it did not answer.
+pub(crate) fn try_post(address: SocketAddr, path: &str, body: &Value) -> Option<Answer> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    let body = body.to_string();
+    let request = format!(
+        "POST {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).ok()?;
+    // What was cut short is no answer.
+    let answer = answer.windows(4).any(|four| four == b"\r\n\r\n").then(|| Answer::parse(&answer))?;
+    (answer.header("content-length") == answer.body.len().to_string()).then_some(answer)
+}
+
 /// Asks with a method, headers and a body.
 pub(crate) fn ask(
     address: SocketAddr,

@@ -1,14 +1,17 @@
 //! Decisions are kept, whatever happens.
 
-use std::collections::BTreeSet;
-use std::io::Write;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use rana::predictor::Opened;
 use rana_server::{Server, ServerConfig, ServerSettings};
 use serde_json::{Value, json};
 
-use crate::client::{Answer, connect, get, post};
+use crate::client::{Answer, connect, get, post, try_post};
 use crate::running::{Running, limits, run_path};
 
 fn decide(server: &Running, head: &str, tail: &str, verdict: &str) -> Answer {
@@ -218,4 +221,83 @@ fn what_was_begun_is_finished_before_the_server_stops() {
     let _dir = server.stop();
     assert_eq!(std::fs::read_to_string(path).unwrap().lines().count(), 1);
     assert!(std::net::TcpStream::connect(address).is_err());
+}
+
+/// What this test program is told when it is to be a server.
+const CHILD: &str = "RANA_TEST_SERVER";
+
+#[test]
+#[ignore = "the server that `a_killed_server_has_lost_nothing` kills"]
+fn a_server_to_be_killed() {
+    let Ok(paths) = std::env::var(CHILD) else { return };
+    let (run, decisions) = paths.split_once('|').unwrap();
+    let config = ServerConfig::new(ServerSettings {
+        address: "127.0.0.1:0".to_owned(),
+        token: None,
+        decisions: PathBuf::from(decisions),
+        limits: limits(),
+    })
+    .unwrap();
+    let server = Server::bind(Opened::open(Path::new(run), None).unwrap(), config).unwrap();
+    println!("\nlistens on {}", server.address());
+    server.run_until(std::future::pending());
+}
+
+/// A server in a process of its own, and where it listens.
+fn child(decisions: &Path) -> (Child, SocketAddr) {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "decisions::a_server_to_be_killed", "--ignored", "--nocapture"])
+        .env(CHILD, format!("{}|{}", run_path().display(), decisions.display()))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let address = lines.find_map(|line| line.unwrap().strip_prefix("listens on ").map(str::to_owned));
+    (child, address.unwrap().parse().unwrap())
+}
+
+#[test]
+fn a_killed_server_has_lost_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("decisions.jsonl");
+    let mut acknowledged: BTreeMap<u64, String> = BTreeMap::new();
+    for round in 0..4 {
+        let (mut server, address) = child(&path);
+        let kept: BTreeMap<u64, String> = get(address, "/v1/decisions").json()["decisions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|of| (of["number"].as_u64().unwrap(), of["relation"].as_str().unwrap().to_owned()))
+            .collect();
+        for (number, relation) in &acknowledged {
+            assert_eq!(kept.get(number), Some(relation), "in round {round}");
+        }
+        let clients: Vec<_> = (0..6)
+            .map(|client| {
+                std::thread::spawn(move || {
+                    let mut kept = Vec::new();
+                    for turn in 0.. {
+                        let relation = format!("{round}-{client}-{turn}");
+                        let body = json!({"relation": relation, "head": "virus", "tail": "fish", "verdict": "accepted"});
+                        let Some(answer) = try_post(address, "/v1/decisions", &body) else { break };
+                        kept.push((answer.json()["number"].as_u64().unwrap(), relation));
+                    }
+                    kept
+                })
+            })
+            .collect();
+        std::thread::sleep(Duration::from_millis(150 + 70 * round));
+        server.kill().unwrap();
+        server.wait().unwrap();
+        let before = acknowledged.len();
+        acknowledged.extend(clients.into_iter().flat_map(|client| client.join().unwrap()));
+        assert!(acknowledged.len() > before, "nothing was decided in round {round}");
+    }
+    let server = Running::at(dir, limits(), None);
+    let kept = list(&server);
+    assert!(kept.len() >= acknowledged.len());
+    let relations: BTreeSet<&str> = kept.iter().map(|of| of["relation"].as_str().unwrap()).collect();
+    assert!(acknowledged.values().all(|relation| relations.contains(relation.as_str())));
+    println!("{} decisions acknowledged, {} kept", acknowledged.len(), kept.len());
 }

@@ -159,7 +159,7 @@ impl<'p> LearnedRelation<'p> {
         let relation = self.request.relation;
         let seed = relation.map_or(0, |relation| relation.0.into());
         let support = Support { relation, pairs: self.support(), candidates: &self.fitting, seed };
-        self.inspection.get_or_init(|| self.predictor.rana().inspect(&support))
+        once(&self.inspection, || self.predictor.rana().inspect(&support))
     }
 
     /// The paths that join pairs of the support, and how many of them.
@@ -197,5 +197,19 @@ impl<'p> LearnedRelation<'p> {
         let calibrated: Option<(&Calibration, Scale)> =
             self.predictor.calibration().map(|learned| (learned, learned.scale(scores, signs)));
         move |score| calibrated.and_then(|(learned, scale)| learned.confidence(score, &scale))
+    }
+}
+
+/// What a cell holds, made if it is empty.
+///
+/// `make` works on many threads. One of them that waits for others may begin another explanation, which asks for the
+/// same: with `get_or_init` alone it would wait for itself for ever, here it makes it once more.
+fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
+    match cell.get() {
+        Some(made) => made,
+        None => {
+            let made = make();
+            cell.get_or_init(|| made)
+        }
     }
 }

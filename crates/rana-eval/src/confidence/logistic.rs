@@ -87,12 +87,11 @@ fn solve(mut matrix: [[f64; TERMS]; TERMS], mut right: [f64; TERMS]) -> [f64; TE
         let pivot = largest.unwrap_or(at);
         matrix.swap(at, pivot);
         right.swap(at, pivot);
-        for below in at + 1..TERMS {
-            let factor = matrix[below][at] / matrix[at][at];
-            for column in at..TERMS {
-                matrix[below][column] -= factor * matrix[at][column];
-            }
-            right[below] -= factor * right[at];
+        let (row, of_row) = (matrix[at], right[at]);
+        for (below, of_below) in matrix[at + 1..].iter_mut().zip(&mut right[at + 1..]) {
+            let factor = below[at] / row[at];
+            below.iter_mut().zip(&row).for_each(|(value, above)| *value -= factor * above);
+            *of_below -= factor * of_row;
         }
     }
     for at in (0..TERMS).rev() {

@@ -119,7 +119,7 @@ pub struct AnswerWriter<W: Write + Send>(Form<W>);
 enum Form<W: Write + Send> {
     Tsv(W),
     JsonLines(W),
-    Rdf { writer: WriterQuadSerializer<W>, sureness: Sureness, written: u64 },
+    Rdf { writer: Box<WriterQuadSerializer<W>>, sureness: Sureness, written: u64 },
     Parquet(Box<Columns<W>>),
     QuickStatements(W),
 }
@@ -195,7 +195,8 @@ impl<W: Write + Send> AnswerWriter<W> {
 }
 
 fn rdf_form<W: Write + Send>(format: RdfFormat, sureness: Sureness, out: W) -> Form<W> {
-    Form::Rdf { writer: RdfSerializer::from_format(format).for_writer(out), sureness, written: 0 }
+    let writer = Box::new(RdfSerializer::from_format(format).for_writer(out));
+    Form::Rdf { writer, sureness, written: 0 }
 }
 
 fn write_tsv(out: &mut impl Write, fact: &AnsweredFact<'_>) -> Result<(), ExportError> {

@@ -24,8 +24,8 @@ impl Answer {
         let mut lines = head.split("\r\n");
         let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
         let headers = lines
-            .map(|line| line.split_once(": ").unwrap())
-            .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
+            .map(|line| line.split_once(':').unwrap())
+            .map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()))
             .collect();
         Self { status, headers, body: bytes[end + 4..].to_vec() }
     }

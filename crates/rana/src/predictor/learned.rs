@@ -175,11 +175,25 @@ impl<'p> LearnedRelation<'p> {
     }
 
     fn scores(&self, head: EntityId) -> HeadScores {
-        HeadScores::of(self.adapted(), head, self.candidates(), |tail| {
-            let pair = Pair { head, tail };
-            let is_idle = || self.is_known(pair) || (tail == head && !self.joins_itself());
-            self.request.rejected.contains(&pair) || (!self.request.include_known && is_idle())
-        })
+        let left_out = self.left_out(head);
+        HeadScores::of(self.adapted(), head, self.candidates(), |tail| left_out.binary_search(&tail).is_ok())
+    }
+
+    /// The tails that are not answered for a head, ascending.
+    fn left_out(&self, head: EntityId) -> Vec<EntityId> {
+        let tails = |pairs: &[Pair]| -> Vec<EntityId> {
+            pairs.iter().filter(|pair| pair.head == head).map(|pair| pair.tail).collect()
+        };
+        let mut left_out = tails(&self.request.rejected);
+        if !self.request.include_known {
+            left_out.extend(tails(self.support()));
+            left_out.extend(self.predictor.known_tails(self.request.relation, head));
+            if !self.joins_itself() {
+                left_out.push(head);
+            }
+        }
+        left_out.sort_unstable();
+        left_out
     }
 
     /// Whether an entity is known to have this relation to itself.
@@ -188,7 +202,8 @@ impl<'p> LearnedRelation<'p> {
     }
 
     fn is_known(&self, pair: Pair) -> bool {
-        self.support().contains(&pair) || self.predictor.is_known(self.request.relation, pair)
+        let known = || self.predictor.known_tails(self.request.relation, pair.head);
+        self.support().contains(&pair) || known().contains(&pair.tail)
     }
 
     /// What tells how sure answers with some score are, among all of a head.

@@ -7,7 +7,7 @@ use rana_eval::confidence::{Calibration, support_record};
 use rana_fewshot::fused::{FusedModel, Sources, TrustedSource};
 use rana_fewshot::rana::{RanaModel, Run};
 use rana_fewshot::{CandidateBuilder, CandidateConfig, FewShotModel, Support};
-use rana_graph::{Pair, RelationId, Split, Store, Task, TypeId};
+use rana_graph::{EntityId, Pair, RelationId, Split, Store, Task, TypeId};
 
 use super::calibration::rana_calibration;
 use super::error::PredictorError;
@@ -24,7 +24,7 @@ pub struct Opened {
 }
 
 enum OpenedRun {
-    Rana(Box<Run>, EmbeddingSet),
+    Rana(Box<(Run, EmbeddingSet)>),
     Fused(Box<FusedRun>),
 }
 
@@ -49,14 +49,14 @@ impl Opened {
         let run = Run::open(path)?;
         let store = open(&run.manifest.graph_path)?;
         let set = EmbeddingSet::open(MetaTraining::vectors_of(&run, &store.path), &store.graph)?;
-        Ok(Self { store, run: OpenedRun::Rana(Box::new(run), set) })
+        Ok(Self { store, run: OpenedRun::Rana(Box::new((run, set))) })
     }
 
     /// Where the run is.
     #[must_use]
     pub fn run_path(&self) -> &Path {
         match &self.run {
-            OpenedRun::Rana(run, _) => run.path(),
+            OpenedRun::Rana(of) => of.0.path(),
             OpenedRun::Fused(run) => run.path(),
         }
     }
@@ -74,7 +74,8 @@ impl Opened {
                 };
                 (model, run.manifest.calibration.clone(), run.manifest.shots)
             }
-            OpenedRun::Rana(run, set) => {
+            OpenedRun::Rana(of) => {
+                let (run, set) = &**of;
                 let model = MetaTraining::model(&self.store, run, set)?;
                 let calibration = rana_calibration(run, &model, &self.store)?;
                 (Model::Rana(model), calibration, run.config.shots)
@@ -191,7 +192,7 @@ impl<'s> Predictor<'s> {
     }
 
     /// The candidates that a relation is learned among, ascending.
-    fn fitting(&self, request: &RelationRequest) -> Vec<rana_graph::EntityId> {
+    fn fitting(&self, request: &RelationRequest) -> Vec<EntityId> {
         let of_task = request.relation.and_then(|relation| self.store.tasks.candidates(relation));
         match of_task {
             Some(candidates) if !candidates.is_empty() => candidates.to_vec(),
@@ -202,12 +203,18 @@ impl<'s> Predictor<'s> {
         }
     }
 
-    /// Whether the graph, or a task that was trained on, has a fact.
-    pub(super) fn is_known(&self, relation: Option<RelationId>, pair: Pair) -> bool {
-        let Some(relation) = relation else { return false };
-        let is_trained = |task: Task<'_>| task.split == Split::Train && task.facts.contains(&pair);
-        self.store.graph.contains(pair.head, relation, pair.tail)
-            || self.store.tasks.task(relation).is_some_and(is_trained)
+    /// The tails of a head that the graph, or a task that was trained on, knows.
+    pub(super) fn known_tails(&self, relation: Option<RelationId>, head: EntityId) -> Vec<EntityId> {
+        let Some(relation) = relation else { return Vec::new() };
+        let edges = self.store.graph.neighbours(head).iter();
+        let mut known: Vec<EntityId> =
+            edges.filter(|edge| edge.relation == relation).map(|edge| edge.entity).collect();
+        if let Some(task) = self.store.tasks.task(relation)
+            && task.split == Split::Train
+        {
+            known.extend(task.facts.iter().filter(|pair| pair.head == head).map(|pair| pair.tail));
+        }
+        known
     }
 
     /// Whether a dev or test task has a fact: it was withheld from the graph and from training.

@@ -106,6 +106,16 @@ impl Graph {
         relation.number() < self.background_relations
     }
 
+    /// The forward id of the relation of this name, or of this label if only one has it.
+    #[must_use]
+    pub fn relation_called(&self, text: &str) -> Option<RelationId> {
+        self.relation(text).or_else(|| {
+            let all = (0..self.named_relation_count() as u32).map(RelationId::forward);
+            let mut labelled = all.filter(|&relation| self.relation_label(relation) == Some(text));
+            labelled.next().filter(|_| labelled.next().is_none())
+        })
+    }
+
     /// The entity of this name.
     #[must_use]
     pub fn entity(&self, name: &str) -> Option<EntityId> {

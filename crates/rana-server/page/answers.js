@@ -46,7 +46,7 @@ function summary({ relation }) {
   return el("p", { class: "summary" }, el("strong", {}, relation.name ?? ""), ` — ${parts.join(", ")}`);
 }
 
-function notes({ relation: { note, record } }) {
+function notes({ relation: { note, record }, heads_left_out: left }) {
   // How well each example would have been found from the others (mean reciprocal rank).
   const known = record !== null && record !== undefined;
   return [
@@ -54,6 +54,7 @@ function notes({ relation: { note, record } }) {
       ? [el("p", { class: "quiet" }, `Each example found from the others: mean reciprocal rank ${record.toFixed(2)}`)]
       : []),
     ...(note ? [el("p", { class: "note" }, note)] : []),
+    ...(left ? [el("p", { class: "note" }, `${count(left, "head")} more would be plausible; the best known are shown`)] : []),
   ];
 }
 
@@ -262,8 +263,8 @@ function closeReasons(node) {
 
 /** The question of the answer, for one pair; limits on the list do not matter to it. */
 function explainBody({ head, tail }) {
-  const { relation, support, rejected, types } = shown.question;
-  return { relation, support, rejected, types, head: head.name, tail: tail.name };
+  const { relation, support, rejected, types, exclude_known } = shown.question;
+  return { relation, support, rejected, types, exclude_known, head: head.name, tail: tail.name };
 }
 
 // ---- moving and keys

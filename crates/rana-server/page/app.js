@@ -91,7 +91,9 @@ async function complete() {
   running = new AbortController();
   busy(true);
   try {
-    const use = $("use-decisions").checked ? decided($("relation").value.trim()) : null;
+    // What is decided on another page, or was not asked for yet, counts too.
+    if ($("use-decisions").checked) await load(relation());
+    const use = $("use-decisions").checked ? decided(relation()) : null;
     if (!(await settle(use))) return say("The question is not complete yet");
     const body = question(use);
     say("Completing…");

@@ -51,7 +51,7 @@ export function decide({ relation, head, tail, score = null, confidence = null }
   const entry = entries.get(key) ?? { relation, head, tail, score, confidence, verdict: "none", number: null };
   entries.set(key, entry);
   const now = entry.wanted ?? (entry.verdict === "none" ? "withdrawn" : entry.verdict);
-  if (now === verdict && !entry.error) return Promise.resolve(entry);
+  if (now === verdict && !entry.error) return entry.saving ?? Promise.resolve(entry);
   entry.wanted = verdict;
   entry.error = null;
   return (entry.saving ??= save(entry).finally(() => {

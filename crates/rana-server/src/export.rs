@@ -88,6 +88,7 @@ fn write(graph: &Graph, format: AnswerFormat, decisions: &[Decision]) -> Result<
             tail_label: label(&decision.tail),
             score: decision.score.map(|score| score as f32),
             confidence: decision.confidence.map(|confidence| confidence as f32),
+            reviewed: true,
             ..AnsweredFact::default()
         })?;
     }

@@ -42,7 +42,8 @@ impl Question {
             let detail = format!("Expected a relation name of 1 to {LONGEST_RELATION} bytes, or null.");
             return Err(Problem::unprocessable("Wrong relation", detail));
         }
-        let relation = name.as_deref().and_then(|name| graph.relation(name));
+        let relation = name.as_deref().and_then(|name| graph.relation_called(name));
+        let name = relation.map(|relation| graph.relation_name(relation).to_owned()).or(name);
         for (what, count) in [("support", support.len()), ("rejected", rejected.len())] {
             if count > limits.supports {
                 return Err(Problem::unprocessable(

@@ -40,6 +40,7 @@ fn protected() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(explain::explain))
         .routes(routes!(decisions::list, decisions::decide))
         .routes(routes!(export::export))
+        .routes(routes!(metrics::metrics))
 }
 
 /// The routes for everybody.
@@ -48,7 +49,6 @@ fn open() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(page::index))
         .routes(routes!(page::part))
         .routes(routes!(run::health))
-        .routes(routes!(metrics::metrics))
         .routes(routes!(document))
 }
 
@@ -82,7 +82,7 @@ fn complete_document(document: &mut Value) {
     for (path, item) in document["paths"].as_object_mut().into_iter().flatten() {
         for operation in item.as_object_mut().into_iter().flatten().map(|(_, operation)| operation) {
             operation["responses"]["default"] = problem.clone();
-            if path.starts_with("/v1/") {
+            if path.starts_with("/v1/") || path == "/metrics" {
                 operation["security"] = json!([{}, {"token": []}]);
             }
         }

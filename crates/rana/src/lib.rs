@@ -33,6 +33,11 @@ pub use vector_training::{VectorTraining, VectorTrainingError};
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+/// So is that of the page about completion.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/complete.md")]
+struct Complete;
+
 /// The UMLS semantic network, embedded: 135 entities, 46 relations, 6,529 facts.
 ///
 /// Its source and terms are in `data/README.md` of this crate.

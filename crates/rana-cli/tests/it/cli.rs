@@ -66,6 +66,8 @@ fn help_tells_what_there_is() {
         "train",
         "fuse",
         "eval",
+        "complete",
+        "serve",
         "episodes",
         "export",
         "synth",

@@ -37,6 +37,9 @@ pub struct Calibration {
     pub tasks: usize,
     /// How many answers.
     pub answers: u64,
+    /// Whether the model was trained on tasks that this was learned on: then it is too bold about others.
+    #[serde(default)]
+    pub seen_in_training: bool,
     /// How well it fits tasks that it was not learned on.
     pub reliability: Reliability,
     /// What to expect above each confidence, on tasks that it was not learned on.
@@ -100,6 +103,7 @@ impl Calibration {
             weights: signs.weights,
             curve: signs.curve,
             tasks: tasks.len(),
+            seen_in_training: false,
             answers: lessons.heads.iter().map(|head| head.answers.len() as u64).sum(),
             reliability: Reliability::of(&unseen),
             precision: precision_curve(&unseen, right),
@@ -138,6 +142,10 @@ impl Calibration {
 
 /// The logarithm of the odds that an answer would have if one of the candidates had to be right.
 fn margin(score: f32, temperature: f64, log_sum: f64) -> f64 {
+    // No number at all stands out from nothing.
+    if !log_sum.is_finite() || !score.is_finite() {
+        return -WIDEST_MARGIN;
+    }
     let share = (temperature * f64::from(score) - log_sum).min(0.0);
     let odds = share - (-share.exp_m1()).ln();
     // All mass on one candidate: infinite odds.

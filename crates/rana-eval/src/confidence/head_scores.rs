@@ -28,6 +28,14 @@ impl HeadScores {
         Self { tails, scores }
     }
 
+    /// The same but for some tails.
+    #[must_use]
+    pub fn without(&self, left_out: impl Fn(EntityId) -> bool) -> Self {
+        let all = self.tails.iter().copied().zip(self.scores.iter().copied());
+        let (tails, scores) = all.filter(|&(tail, _)| !left_out(tail)).unzip();
+        Self { tails, scores }
+    }
+
     /// How many candidates there are.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -12,6 +12,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::export::ExportError;
 use super::rdf;
@@ -100,6 +101,9 @@ pub struct AnsweredFact<'a> {
     /// Whether the graph has it already.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub known: bool,
+    /// Whether a person has accepted it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub reviewed: bool,
     /// What speaks for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
@@ -119,7 +123,7 @@ pub struct AnswerWriter<W: Write + Send>(Form<W>);
 enum Form<W: Write + Send> {
     Tsv(W),
     JsonLines(W),
-    Rdf { writer: Box<WriterQuadSerializer<W>>, sureness: Sureness, written: u64 },
+    Rdf { writer: Box<WriterQuadSerializer<W>>, sureness: Sureness },
     Parquet(Box<Columns<W>>),
     QuickStatements(W),
 }
@@ -170,10 +174,7 @@ impl<W: Write + Send> AnswerWriter<W> {
                 serde_json::to_writer(&mut *out, fact).map_err(std::io::Error::from)?;
                 Ok(out.write_all(b"\n")?)
             }
-            Form::Rdf { writer, sureness, written } => {
-                *written += 1;
-                write_rdf(writer, *sureness, *written, fact)
-            }
+            Form::Rdf { writer, sureness } => write_rdf(writer, *sureness, fact),
             Form::Parquet(columns) => columns.push(fact),
             Form::QuickStatements(out) => write_quick_statement(out, fact),
         }
@@ -196,7 +197,7 @@ impl<W: Write + Send> AnswerWriter<W> {
 
 fn rdf_form<W: Write + Send>(format: RdfFormat, sureness: Sureness, out: W) -> Form<W> {
     let writer = Box::new(RdfSerializer::from_format(format).for_writer(out));
-    Form::Rdf { writer, sureness, written: 0 }
+    Form::Rdf { writer, sureness }
 }
 
 fn write_tsv(out: &mut impl Write, fact: &AnsweredFact<'_>) -> Result<(), ExportError> {
@@ -227,17 +228,18 @@ fn breaks(name: &str) -> bool {
 fn write_rdf<W: Write>(
     writer: &mut WriterQuadSerializer<W>,
     sureness: Sureness,
-    number: u64,
     fact: &AnsweredFact<'_>,
 ) -> Result<(), ExportError> {
     let triple = Triple::new(rdf::subject(fact.head), rdf::iri(fact.relation), rdf::term(fact.tail));
     writer.serialize_triple(&triple)?;
-    let said = [(CONFIDENCE, fact.confidence), (SCORE, fact.score)];
+    let number = |value: Option<f32>| value.filter(|value| value.is_finite());
+    let said = [(CONFIDENCE, number(fact.confidence)), (SCORE, number(fact.score))];
     if sureness == Sureness::Unsaid || said.iter().all(|(_, value)| value.is_none()) {
         return Ok(());
     }
-    // Numbered, so that the same answers give the same file.
-    let about = BlankNode::new_unchecked(format!("answer{number}"));
+    // By its content, so that the same answers give the same file, and files can be joined.
+    let content = [fact.head, fact.relation, fact.tail].join("\0");
+    let about = BlankNode::new_unchecked(format!("rana{:032x}", xxh3_128(content.as_bytes())));
     let mut say = |predicate: NamedNode, object: Term| {
         writer.serialize_triple(&Triple::new(about.clone(), predicate, object))
     };
@@ -271,7 +273,8 @@ fn write_quick_statement(out: &mut impl Write, fact: &AnsweredFact<'_>) -> Resul
     let refused = |name| ExportError::Wikidata { name };
     let (head, relation, tail) = (head.map_err(refused)?, relation.map_err(refused)?, tail.map_err(refused)?);
     let sure = fact.confidence.map_or_else(String::new, |confidence| format!(", confidence {confidence:.2}"));
-    writeln!(out, "{head}\t{relation}\t{tail}\t/* reviewed answer of rana{sure} */")?;
+    let seen = if fact.reviewed { "reviewed" } else { "not reviewed" };
+    writeln!(out, "{head}\t{relation}\t{tail}\t/* answer of rana, {seen}{sure} */")?;
     Ok(())
 }
 
@@ -384,6 +387,7 @@ mod tests {
             rank: Some(1),
             score: Some(1.5),
             confidence: Some(0.75),
+            reviewed: true,
             reasons: vec!["the pair is joined by `x`".to_owned()],
             ..AnsweredFact::default()
         }
@@ -412,7 +416,7 @@ mod tests {
         );
         assert_eq!(
             text(AnswerFormat::QuickStatements),
-            "Q1\tP2\tQ3\t/* reviewed answer of rana, confidence 0.75 */\nQ7\tP2\tQ9\t/* reviewed answer of rana */\n"
+            "Q1\tP2\tQ3\t/* answer of rana, reviewed, confidence 0.75 */\nQ7\tP2\tQ9\t/* answer of rana, not reviewed */\n"
         );
         assert_eq!(
             text(AnswerFormat::NTriples),

@@ -165,9 +165,10 @@ fn read(path: &Path, bytes: &[u8]) -> Result<Lines, JournalError> {
             Ok(decision) => format!("decision {} stands behind decision {last}", decision.number),
             Err(error) => error.to_string(),
         };
+        // A killed writer leaves a line without an end, a lost disk zeros. Anything else is not ours to cut off.
+        let was_cut = !line.ends_with(b"\n") || line.contains(&0);
         let is_sound = |line: &[u8]| serde_json::from_slice::<Decision>(line).is_ok();
-        // A line that was sound JSON was not cut short.
-        if is_sound(line) || rest.any(|(_, line)| is_sound(line)) {
+        if !was_cut || is_sound(line) || rest.any(|(_, line)| is_sound(line)) {
             return Err(JournalError::Malformed { path: path.to_owned(), line: number + 1, message });
         }
         break;

@@ -143,6 +143,12 @@ pub(crate) async fn decide(
             format!("Expected a relation name of 1 to {LONGEST_RELATION} bytes without line breaks or tabs."),
         ));
     }
+    let is_number = |score: f64| (score as f32).is_finite();
+    if !score.is_none_or(is_number) || !confidence.is_none_or(|sure| (0.0..=1.0).contains(&sure)) {
+        let detail =
+            "Expected a score that a 32-bit number can hold, and a confidence from 0 to 1, or neither.";
+        return Err(Problem::unprocessable("Wrong number", detail));
+    }
     let resolve = {
         let app = Arc::clone(&app);
         move || {

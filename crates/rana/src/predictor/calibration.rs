@@ -23,7 +23,7 @@ struct KeptCalibration {
 
 /// What turns the scores of a run of RANA into confidence, if there are enough tasks to learn it from.
 ///
-/// It is learned on the train and dev tasks, and kept beside the run, because that takes a while.
+/// It is learned on the dev tasks, or on the train tasks too if these are too few, and kept beside the run, because that takes a while.
 ///
 /// # Errors
 /// If the model cannot answer for a support.
@@ -41,9 +41,17 @@ pub fn rana_calibration(
     {
         return Ok(kept.calibration);
     }
-    let tasks: Vec<Task<'_>> = store.tasks.of(Split::Train).chain(store.tasks.of(Split::Dev)).collect();
-    let lessons = ConfidenceLessons::gather(model, &store.tasks, &tasks, run.config.seed)?;
-    let calibration = Calibration::learn(&lessons);
+    let gather =
+        |tasks: Vec<Task<'_>>| ConfidenceLessons::gather(model, &store.tasks, &tasks, run.config.seed);
+    // Dev tasks were not trained on; where they are too few, confidence by those that were is better than none.
+    let calibration = match Calibration::learn(&gather(store.tasks.of(Split::Dev).collect())?) {
+        Some(learned) => Some(learned),
+        None => {
+            let all = store.tasks.of(Split::Train).chain(store.tasks.of(Split::Dev));
+            let learned = Calibration::learn(&gather(all.collect())?);
+            learned.map(|learned| Calibration { seen_in_training: true, ..learned })
+        }
+    };
     let kept = KeptCalibration { step, dataset, version, calibration };
     // Not keeping it only costs time: the run may be on a disk that cannot be written to.
     if let Ok(text) = serde_json::to_vec_pretty(&kept) {

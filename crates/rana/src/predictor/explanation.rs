@@ -109,7 +109,7 @@ impl LearnedRelation<'_> {
     pub fn explain(&self, head: EntityId, tail: EntityId) -> Explanation {
         let graph = self.graph();
         let pair = Pair { head, tail };
-        let (score, confidence) = self.score(pair);
+        let (score, confidence, better) = self.score(pair);
         let paths = self.shared_paths(pair);
         let (kinds, sources): (Vec<EvidenceKind>, Vec<SourceShare>) = self.sources(pair).into_iter().unzip();
         let (resembles, attention) = self.resembled(pair);
@@ -136,7 +136,7 @@ impl LearnedRelation<'_> {
         } else if paths.iter().all(|path| path.supports == 0) {
             against.push("no path between the pair joins a pair of the support too".to_owned());
         }
-        match self.better(pair, score) {
+        match better {
             0 => {}
             1 => against.push("another candidate scores higher".to_owned()),
             better => against.push(format!("{better} other candidates score higher")),

@@ -1,6 +1,6 @@
 //! [`LearnedRelation`]: a relation that a model has learned from its support.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use rana_eval::confidence::{Calibration, HeadScores, Scale, Signs};
@@ -110,9 +110,9 @@ impl<'p> LearnedRelation<'p> {
     /// The best answers for a head.
     #[must_use]
     pub fn complete(&self, head: EntityId, limits: &AnswerLimits) -> Vec<Answer> {
-        let scores = self.scores(head);
-        let confidence = self.confidence(&scores);
+        let (scores, confidence) = self.scores(head);
         let relation = self.request.relation;
+        let known = self.known_tails(head);
         let mut least: f32 = 1.0;
         let answers = scores.best(limits.top).into_iter().enumerate().map(|(at, (tail, score))| {
             let pair = Pair { head, tail };
@@ -124,7 +124,7 @@ impl<'p> LearnedRelation<'p> {
                 rank: at + 1,
                 score,
                 confidence,
-                known: self.is_known(pair),
+                known: known.binary_search(&tail).is_ok(),
                 withheld: self.predictor.is_withheld(relation, pair),
             }
         });
@@ -138,20 +138,18 @@ impl<'p> LearnedRelation<'p> {
     /// The heads that plausibly have this relation and none of whose tails is known, ascending.
     #[must_use]
     pub fn plausible_heads(&self) -> Vec<EntityId> {
-        plausible_heads(self.graph(), self.request.relation, self.support())
+        let trained: HashSet<EntityId> = self.predictor.trained_heads(self.request.relation).collect();
+        let known = |head: EntityId| trained.contains(&head);
+        plausible_heads(self.graph(), self.request.relation, self.support(), known)
     }
 
-    /// The score of an answer and the chance that it is right.
-    pub(super) fn score(&self, pair: Pair) -> (f32, Option<f32>) {
+    /// The score of an answer, the chance that it is right, and how many candidates of the head score higher.
+    pub(super) fn score(&self, pair: Pair) -> (f32, Option<f32>, usize) {
         let mut score = [0.0];
         self.adapted().scores(&[pair.head], &[pair.tail], &mut score);
-        (score[0], self.confidence(&self.scores(pair.head))(score[0]))
-    }
-
-    /// How many candidates of a head score higher than an answer.
-    pub(super) fn better(&self, pair: Pair, score: f32) -> usize {
-        let scores = self.scores(pair.head);
-        scores.best(scores.len()).iter().take_while(|&&(_, other)| other > score).count()
+        let (scores, confidence) = self.scores(pair.head);
+        let better = scores.best(scores.len()).iter().take_while(|&&(_, other)| other > score[0]).count();
+        (score[0], confidence(score[0]), better)
     }
 
     /// What RANA looked at.
@@ -174,20 +172,30 @@ impl<'p> LearnedRelation<'p> {
         }
     }
 
-    fn scores(&self, head: EntityId) -> HeadScores {
+    /// What a head is answered with, and how sure answers with some score are.
+    ///
+    /// How far an answer stands out is seen among all that fit the relation, as it was when confidence was learned: that
+    /// others are not asked for, or known, makes none of the rest more likely.
+    fn scores(&self, head: EntityId) -> (HeadScores, impl Fn(f32) -> Option<f32> + use<'p>) {
+        let given = |tail| self.support().contains(&Pair { head, tail });
+        let all = HeadScores::of(self.adapted(), head, &self.fitting, given);
+        let signs = Signs { record: self.record, shots: self.support().len() };
+        let calibrated: Option<(&Calibration, Scale)> =
+            self.predictor.calibration().map(|learned| (learned, learned.scale(&all, signs)));
         let left_out = self.left_out(head);
-        HeadScores::of(self.adapted(), head, self.candidates(), |tail| left_out.binary_search(&tail).is_ok())
+        let is_left_out = |tail: EntityId| left_out.binary_search(&tail).is_ok();
+        let answers = match &self.chosen {
+            None if !self.request.include_known => all.without(is_left_out),
+            _ => HeadScores::of(self.adapted(), head, self.candidates(), is_left_out),
+        };
+        (answers, move |score| calibrated.and_then(|(learned, scale)| learned.confidence(score, &scale)))
     }
 
     /// The tails that are not answered for a head, ascending.
     fn left_out(&self, head: EntityId) -> Vec<EntityId> {
-        let tails = |pairs: &[Pair]| -> Vec<EntityId> {
-            pairs.iter().filter(|pair| pair.head == head).map(|pair| pair.tail).collect()
-        };
-        let mut left_out = tails(&self.request.rejected);
+        let mut left_out: Vec<EntityId> = of_head(&self.request.rejected, head).collect();
         if !self.request.include_known {
-            left_out.extend(tails(self.support()));
-            left_out.extend(self.predictor.known_tails(self.request.relation, head));
+            left_out.extend(self.known_tails(head));
             if !self.joins_itself() {
                 left_out.push(head);
             }
@@ -196,23 +204,22 @@ impl<'p> LearnedRelation<'p> {
         left_out
     }
 
+    /// The tails of a head in the support and in what the predictor knows, ascending.
+    fn known_tails(&self, head: EntityId) -> Vec<EntityId> {
+        let mut known = self.predictor.known_tails(self.request.relation, head);
+        known.extend(of_head(self.support(), head));
+        known.sort_unstable();
+        known
+    }
+
     /// Whether an entity is known to have this relation to itself.
     fn joins_itself(&self) -> bool {
         self.support().iter().any(|pair| pair.head == pair.tail)
     }
+}
 
-    fn is_known(&self, pair: Pair) -> bool {
-        let known = || self.predictor.known_tails(self.request.relation, pair.head);
-        self.support().contains(&pair) || known().contains(&pair.tail)
-    }
-
-    /// What tells how sure answers with some score are, among all of a head.
-    fn confidence(&self, scores: &HeadScores) -> impl Fn(f32) -> Option<f32> + use<'p> {
-        let signs = Signs { record: self.record, shots: self.support().len() };
-        let calibrated: Option<(&Calibration, Scale)> =
-            self.predictor.calibration().map(|learned| (learned, learned.scale(scores, signs)));
-        move |score| calibrated.and_then(|(learned, scale)| learned.confidence(score, &scale))
-    }
+fn of_head(pairs: &[Pair], head: EntityId) -> impl Iterator<Item = EntityId> {
+    pairs.iter().filter(move |pair| pair.head == head).map(|pair| pair.tail)
 }
 
 /// What a cell holds, made if it is empty.

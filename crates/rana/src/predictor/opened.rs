@@ -181,7 +181,10 @@ impl<'s> Predictor<'s> {
                 Some(listed)
             }
             CandidateChoice::Types(types) => {
-                let fits = |of: &[TypeId]| of.iter().any(|of| types.contains(of));
+                let mut types = types.clone();
+                types.sort_unstable();
+                types.dedup();
+                let fits = |of: &[TypeId]| of.iter().any(|of| types.binary_search(of).is_ok());
                 Some(graph.entities().filter(|&entity| fits(graph.types(entity))).collect())
             }
         };
@@ -215,6 +218,13 @@ impl<'s> Predictor<'s> {
             known.extend(task.facts.iter().filter(|pair| pair.head == head).map(|pair| pair.tail));
         }
         known
+    }
+
+    /// The heads of a relation's facts, if it is a task that was trained on.
+    pub(super) fn trained_heads(&self, relation: Option<RelationId>) -> impl Iterator<Item = EntityId> {
+        let task = relation.and_then(|relation| self.store.tasks.task(relation));
+        let facts = task.filter(|task| task.split == Split::Train).map_or(&[][..], |task| task.facts);
+        facts.iter().map(|pair| pair.head)
     }
 
     /// Whether a dev or test task has a fact: it was withheld from the graph and from training.

@@ -4,12 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use rana_graph::{EntityId, Graph, Pair, RelationId, TypeId};
 
-/// The entities that look like the heads of a support and that nothing is known of: those with a type that one of these
+/// The entities that look like the heads of a support and have no tail in the graph or that the caller knows of: those with a type that one of these
 /// has, or, where none has a type, those with a relation that at least half of these have.
 pub(super) fn plausible_heads(
     graph: &Graph,
     relation: Option<RelationId>,
     support: &[Pair],
+    is_known: impl Fn(EntityId) -> bool,
 ) -> Vec<EntityId> {
     let given: HashSet<EntityId> = support.iter().map(|pair| pair.head).collect();
     let has_relation = |entity: EntityId| {
@@ -23,7 +24,9 @@ pub(super) fn plausible_heads(
     };
     graph
         .entities()
-        .filter(|&entity| !given.contains(&entity) && looks_alike(entity) && !has_relation(entity))
+        .filter(|&entity| {
+            !given.contains(&entity) && looks_alike(entity) && !has_relation(entity) && !is_known(entity)
+        })
         .collect()
 }
 
@@ -52,7 +55,7 @@ mod tests {
         let id = |name: &str| graph.entity(name).unwrap();
         let support: Vec<Pair> =
             support.iter().map(|(head, tail)| Pair { head: id(head), tail: id(tail) }).collect();
-        let heads = plausible_heads(graph, graph.relation("lives"), &support);
+        let heads = plausible_heads(graph, graph.relation("lives"), &support, |_| false);
         heads.into_iter().map(|head| graph.entity_name(head).to_owned()).collect()
     }
 

@@ -12,7 +12,7 @@ use std::str::FromStr;
 use clap::{ArgAction, Args, ValueHint};
 use rana::fewshot::first_k;
 use rana::graph::format::{AnswerFormat, AnswerWriter, AnsweredFact, ExportError};
-use rana::graph::{EntityId, Graph, Pair, Progress, Split, Unit, write_file_atomically};
+use rana::graph::{EntityId, Pair, Progress, Split, Unit, write_file_atomically};
 use rana::predictor::{
     Answer, AnswerLimits, CandidateChoice, Explanation, LearnedRelation, Opened, Predictor, RelationRequest,
 };
@@ -200,7 +200,7 @@ impl Asked {
         if let Some(file) = &args.support {
             support.extend(resolver.pairs(file)?);
         }
-        let relation = args.relation.as_ref().and_then(|name| relation_of(&store.graph, name));
+        let relation = args.relation.as_ref().and_then(|name| store.graph.relation_called(name));
         let mut withheld_heads = Vec::new();
         if let Some(task) = relation.and_then(|relation| store.tasks.task(relation)) {
             if support.is_empty() {
@@ -231,19 +231,10 @@ impl Asked {
         };
         let request =
             RelationRequest { relation, support, rejected, candidates, include_known: !args.exclude_known };
-        let name = args.relation.clone().unwrap_or_else(|| NAMELESS.to_owned());
+        let asked = args.relation.as_deref().unwrap_or(NAMELESS);
+        let name = relation.map_or(asked, |relation| store.graph.relation_name(relation)).to_owned();
         Ok(Self { name, request, withheld_heads })
     }
-}
-
-/// The relation of a name or label.
-fn relation_of(graph: &Graph, name: &str) -> Option<rana::graph::RelationId> {
-    graph.relation(name).or_else(|| {
-        let all = (0..graph.named_relation_count() as u32).map(rana::graph::RelationId::forward);
-        let mut labelled = all.filter(|&relation| graph.relation_label(relation) == Some(name));
-        // A label that two relations share names none.
-        labelled.next().filter(|_| labelled.next().is_none())
-    })
 }
 
 impl CompleteArgs {
@@ -435,6 +426,7 @@ impl Work<'_> {
             score: Some(answer.score),
             confidence: answer.confidence,
             known: answer.known,
+            reviewed: false,
             reasons: explanation.map(|why| why.text.clone()).unwrap_or_default(),
         }
     }

@@ -92,8 +92,9 @@ async function complete() {
   busy(true);
   try {
     // What is decided on another page, or was not asked for yet, counts too.
-    if ($("use-decisions").checked) await load(relation());
-    const use = $("use-decisions").checked ? decided(relation()) : null;
+    const [name, flows] = [$("relation").value.trim(), $("use-decisions").checked];
+    if (flows) await load(name);
+    const use = flows ? decided(name) : null;
     if (!(await settle(use))) return say("The question is not complete yet");
     const body = question(use);
     say("Completing…");

@@ -1,7 +1,7 @@
 //! [`MeanTranslation`]: what entity vectors know of a relation before anything is learned.
 
 use rana_embed::{Norm, Table};
-use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError, Translation};
+use rana_fewshot::{AdaptedRelation, FewShotModel, Gathered, Support, SupportError, Translation};
 use rana_graph::EntityId;
 
 /// The training-free probe of entity vectors: the relation is the mean of `t − h` over the support,
@@ -32,7 +32,7 @@ impl FewShotModel for MeanTranslation<'_> {
             }
         }
         let rows = |entity: EntityId| self.entities.row(entity.index());
-        Ok(Box::new(Translation { rows, norm: self.norm, relation }))
+        Ok(Box::new(Translation { rows, norm: self.norm, relation, gathered: Gathered::default() }))
     }
 }
 

@@ -31,7 +31,7 @@ pub use split::{
     SplitReport, SplitSettings, TaskReport, split,
 };
 pub use support::{SupportOrder, first_k, resampled};
-pub use translation::Translation;
+pub use translation::{Gathered, Translation};
 
 #[cfg(test)]
 mod tests {

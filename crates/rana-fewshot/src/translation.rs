@@ -1,5 +1,8 @@
 //! [`Translation`]: a relation as one vector between entity rows.
 
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
 use rana_embed::{Blocks, Norm, Similarity};
 use rana_graph::EntityId;
 
@@ -13,6 +16,33 @@ pub struct Translation<F> {
     pub norm: Norm,
     /// R.
     pub relation: Vec<f32>,
+    /// The rows of the candidates that are asked for first, which are mostly those that are asked for again.
+    pub gathered: Gathered,
+}
+
+/// Rows one behind the other, gathered once.
+#[derive(Default)]
+pub struct Gathered(OnceLock<(Vec<EntityId>, Vec<f32>)>);
+
+/// Fewer rows are gathered faster than they are compared.
+const FEWEST_GATHERED: usize = 64;
+/// Numbers that are worth keeping: more would fill the memory of whoever keeps many relations.
+const MOST_GATHERED: usize = 1 << 22;
+
+impl Gathered {
+    /// The rows of some entities.
+    fn rows<'g>(
+        &'g self,
+        entities: &[EntityId],
+        dim: usize,
+        gather: impl Fn() -> Vec<f32>,
+    ) -> Cow<'g, [f32]> {
+        if entities.len() < FEWEST_GATHERED || entities.len() * dim > MOST_GATHERED {
+            return Cow::Owned(gather());
+        }
+        let (of, rows) = self.0.get_or_init(|| (entities.to_vec(), gather()));
+        if of == entities { Cow::Borrowed(rows) } else { Cow::Owned(gather()) }
+    }
 }
 
 impl<'v, F: Fn(EntityId) -> &'v [f32] + Send + Sync> AdaptedRelation for Translation<F> {
@@ -34,6 +64,30 @@ impl<'v, F: Fn(EntityId) -> &'v [f32] + Send + Sync> AdaptedRelation for Transla
             Norm::L2 => Similarity::L2,
         };
         let shape = Blocks::one(heads.len(), candidates.len(), dim);
-        similarity.scores(shape, &queries, &rows(candidates), out);
+        let candidates = self.gathered.rows(candidates, dim, || rows(candidates));
+        similarity.scores(shape, &queries, &candidates, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_gathered_first_does_not_show() {
+        let table: Vec<f32> = (0..300).map(|at| (at * 37 % 101) as f32).collect();
+        let rows = |entity: EntityId| &table[3 * entity.index()..][..3];
+        let translation =
+            || Translation { rows, norm: Norm::L2, relation: vec![1.0; 3], gathered: Gathered::default() };
+        let all: Vec<EntityId> = (0..100).map(EntityId).collect();
+        let scores = |of: &dyn AdaptedRelation, candidates: &[EntityId]| {
+            let mut out = vec![0.0; candidates.len()];
+            of.scores(&[EntityId(5)], candidates, &mut out);
+            out
+        };
+        let used = translation();
+        for candidates in [&all[..80], &all[20..], &all[..80], &all[3..4]] {
+            assert_eq!(scores(&used, candidates), scores(&translation(), candidates));
+        }
     }
 }

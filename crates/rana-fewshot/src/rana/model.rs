@@ -21,7 +21,7 @@ use super::real::{add_scaled, dot};
 use super::weights::Layout;
 use crate::model::{AdaptedRelation, FewShotModel, Support, SupportError};
 use crate::seed::{Purpose, rng};
-use crate::translation::Translation;
+use crate::translation::{Gathered, Translation};
 
 /// RANA with fixed parameters.
 pub struct RanaModel<'g> {
@@ -219,7 +219,7 @@ impl FewShotModel for RanaModel<'_> {
         Ok(match self.config.score_space {
             ScoreSpace::Raw | ScoreSpace::EncodedSupport => {
                 let rows = |entity| self.parameters.rows.row(entity);
-                Box::new(Translation { rows, norm: Norm::L2, relation })
+                Box::new(Translation { rows, norm: Norm::L2, relation, gathered: Gathered::default() })
             }
             ScoreSpace::Encoded => {
                 Box::new(EncodedTranslation { model: self, support: support.pairs.to_vec(), relation })

@@ -19,7 +19,7 @@ use crate::explanation::ExplanationBody;
 use crate::extract::Body;
 use crate::json::JsonBytes;
 use crate::problem::Problem;
-use crate::question::{AskedRelation, Question};
+use crate::question::{AskedRelation, Question, yes};
 
 /// The word for heads that the server chooses.
 const PLAUSIBLE: &str = "plausible";
@@ -60,10 +60,6 @@ pub(crate) struct CompleteRequest {
     /// Whether every answer is explained.
     #[serde(default)]
     reasons: bool,
-}
-
-fn yes() -> bool {
-    true
 }
 
 fn ten() -> usize {

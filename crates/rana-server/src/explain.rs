@@ -11,7 +11,7 @@ use crate::explanation::ExplanationBody;
 use crate::extract::Body;
 use crate::json::JsonBytes;
 use crate::problem::Problem;
-use crate::question::{AskedRelation, Question};
+use crate::question::{AskedRelation, Question, yes};
 
 /// A relation, and a pair that it may hold for.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -38,10 +38,6 @@ pub(crate) struct ExplainRequest {
     head: String,
     /// The name or unique label of the tail.
     tail: String,
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// Says what speaks for a pair and what against it.

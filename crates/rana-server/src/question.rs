@@ -8,7 +8,13 @@ use crate::problem::Problem;
 
 /// Names that are offered for a type that is unknown.
 const SUGGESTIONS: usize = 5;
-const LONGEST_RELATION: usize = 1000;
+/// A longer name of a relation is a mistake.
+pub(crate) const LONGEST_RELATION: usize = 1000;
+
+/// What fields are that nobody gave and that mean yes.
+pub(crate) fn yes() -> bool {
+    true
+}
 
 /// What a request says about a relation, by names.
 #[derive(Clone, Debug)]

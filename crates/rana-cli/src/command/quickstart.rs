@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use rana::embed::{EmbedConfig, EmbeddingSet, ModelKind};
+use rana::eval::confidence::HeadScores;
 use rana::eval::{CardSettings, EvaluationCard};
 use rana::fewshot::rana::{RanaConfig, RanaModel, Run, RunError};
 use rana::fewshot::{Episode, FewShotModel, PretrainingFacts, SplitConfig, SplitReport, Support, first_k};
@@ -187,17 +188,12 @@ fn complete(
         }
     }
     heads.truncate(SHOWN.0);
-    let mut scores = vec![0.0; heads.len() * task.candidates.len()];
-    relation.scores(&heads, task.candidates, &mut scores);
     let name = |entity| benchmark.graph.entity_name(entity).to_owned();
     let answered = heads
-        .iter()
-        .zip(scores.chunks_exact(task.candidates.len()))
-        .map(|(&head, scores)| {
-            let mut ranked: Vec<(f32, EntityId)> =
-                scores.iter().copied().zip(task.candidates.iter().copied()).collect();
-            ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            let answers = ranked.into_iter().take(SHOWN.1).map(|(score, tail)| Answer {
+        .into_iter()
+        .map(|head| {
+            let scores = HeadScores::of(&*relation, head, task.candidates, |_| false);
+            let answers = scores.best(SHOWN.1).into_iter().map(|(tail, score)| Answer {
                 tail: name(tail),
                 score: model.config().gamma + score,
                 is_withheld: task.facts.contains(&Pair { head, tail }),

@@ -64,6 +64,12 @@ impl HeadScores {
         places.into_iter().map(|at| (self.tails[at], number(at))).collect()
     }
 
+    /// How many tails score higher.
+    #[must_use]
+    pub fn above(&self, score: f32) -> usize {
+        self.scores.iter().filter(|&&other| other > score).count()
+    }
+
     /// The scores of some tails, in no order; those that are no candidates are passed by.
     pub(super) fn of_tails(&self, is_it: impl Fn(EntityId) -> bool) -> Vec<f32> {
         let all = self.tails.iter().zip(&self.scores);

@@ -69,15 +69,6 @@ impl ConfidenceLessons {
     pub fn extend(&mut self, others: Self) {
         self.heads.extend(others.heads);
     }
-
-    /// How many different tasks teach.
-    #[must_use]
-    pub fn tasks(&self) -> usize {
-        let mut tasks: Vec<u32> = self.heads.iter().map(|head| head.task).collect();
-        tasks.sort_unstable();
-        tasks.dedup();
-        tasks.len()
-    }
 }
 
 /// What one support of a task teaches, by the heads of other facts.

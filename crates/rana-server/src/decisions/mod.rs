@@ -24,9 +24,7 @@ use crate::entity::Entity;
 use crate::extract::{Body, Params};
 use crate::json::JsonBytes;
 use crate::problem::Problem;
-
-/// A longer name of a relation is a mistake.
-const LONGEST_RELATION: usize = 1000;
+use crate::question::LONGEST_RELATION;
 
 /// Which decisions are asked for.
 #[derive(Debug, Deserialize, IntoParams)]

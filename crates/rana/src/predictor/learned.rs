@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use rana_eval::confidence::{Calibration, HeadScores, Scale, Signs};
+use rana_fewshot::AdaptedRelation;
 use rana_fewshot::fused::FusedRelation;
 use rana_fewshot::rana::Inspection;
-use rana_fewshot::{AdaptedRelation, Support};
-use rana_graph::{EntityId, Graph, Pair};
+use rana_graph::{EntityId, Graph, Pair, Split};
 
 use super::opened::Predictor;
 use super::paths::{PathSignature, support_paths};
@@ -24,6 +24,10 @@ pub struct LearnedRelation<'p> {
     pub(super) fitting: Vec<EntityId>,
     /// What is answered with, if not these.
     chosen: Option<Vec<EntityId>>,
+    /// Its facts, if it is a task that was trained on.
+    trained: &'p [Pair],
+    /// Its facts, if it is a task that was withheld from the graph and from training.
+    withheld: &'p [Pair],
     /// What RANA looked at, once somebody asks.
     inspection: OnceLock<Inspection>,
     /// The paths that join pairs of the support, once somebody asks.
@@ -62,8 +66,14 @@ impl<'p> LearnedRelation<'p> {
         fitting: Vec<EntityId>,
         chosen: Option<Vec<EntityId>>,
     ) -> Self {
+        let task = request.relation.and_then(|relation| predictor.store().tasks.task(relation));
+        let (trained, withheld): (&[Pair], &[Pair]) = match task {
+            Some(task) if task.split == Split::Train => (task.facts, &[]),
+            Some(task) => (&[], task.facts),
+            None => (&[], &[]),
+        };
         let (inspection, paths) = (OnceLock::new(), OnceLock::new());
-        Self { predictor, request, scorer, record, fitting, chosen, inspection, paths }
+        Self { predictor, request, scorer, record, fitting, chosen, trained, withheld, inspection, paths }
     }
 
     /// The graph that it is completed in.
@@ -111,8 +121,8 @@ impl<'p> LearnedRelation<'p> {
     #[must_use]
     pub fn complete(&self, head: EntityId, limits: &AnswerLimits) -> Vec<Answer> {
         let (scores, confidence) = self.scores(head);
-        let relation = self.request.relation;
-        let known = self.known_tails(head);
+        // Otherwise none of them is among the answers.
+        let known = if self.request.include_known { self.known_tails(head) } else { Vec::new() };
         let mut least: f32 = 1.0;
         let answers = scores.best(limits.top).into_iter().enumerate().map(|(at, (tail, score))| {
             let pair = Pair { head, tail };
@@ -125,7 +135,7 @@ impl<'p> LearnedRelation<'p> {
                 score,
                 confidence,
                 known: known.binary_search(&tail).is_ok(),
-                withheld: self.predictor.is_withheld(relation, pair),
+                withheld: self.withheld.contains(&pair),
             }
         });
         let is_wanted = |answer: &Answer| {
@@ -138,7 +148,7 @@ impl<'p> LearnedRelation<'p> {
     /// The heads that plausibly have this relation and none of whose tails is known, ascending.
     #[must_use]
     pub fn plausible_heads(&self) -> Vec<EntityId> {
-        let trained: HashSet<EntityId> = self.predictor.trained_heads(self.request.relation).collect();
+        let trained: HashSet<EntityId> = self.trained.iter().map(|pair| pair.head).collect();
         let known = |head: EntityId| trained.contains(&head);
         plausible_heads(self.graph(), self.request.relation, self.support(), known)
     }
@@ -148,16 +158,12 @@ impl<'p> LearnedRelation<'p> {
         let mut score = [0.0];
         self.adapted().scores(&[pair.head], &[pair.tail], &mut score);
         let (scores, confidence) = self.scores(pair.head);
-        let better = scores.best(scores.len()).iter().take_while(|&&(_, other)| other > score[0]).count();
-        (score[0], confidence(score[0]), better)
+        (score[0], confidence(score[0]), scores.above(score[0]))
     }
 
     /// What RANA looked at.
     pub(super) fn inspection(&self) -> &Inspection {
-        let relation = self.request.relation;
-        let seed = relation.map_or(0, |relation| relation.0.into());
-        let support = Support { relation, pairs: self.support(), candidates: &self.fitting, seed };
-        once(&self.inspection, || self.predictor.rana().inspect(&support))
+        once(&self.inspection, || self.predictor.rana().inspect(&self.request.to_support(&self.fitting)))
     }
 
     /// The paths that join pairs of the support, and how many of them.
@@ -204,10 +210,14 @@ impl<'p> LearnedRelation<'p> {
         left_out
     }
 
-    /// The tails of a head in the support and in what the predictor knows, ascending.
+    /// The tails of a head in the support, the graph, and a task that was trained on, ascending.
     fn known_tails(&self, head: EntityId) -> Vec<EntityId> {
-        let mut known = self.predictor.known_tails(self.request.relation, head);
-        known.extend(of_head(self.support(), head));
+        let mut known: Vec<EntityId> =
+            of_head(self.trained, head).chain(of_head(self.support(), head)).collect();
+        if let Some(relation) = self.request.relation {
+            let edges = self.graph().neighbours(head).iter();
+            known.extend(edges.filter(|edge| edge.relation == relation).map(|edge| edge.entity));
+        }
         known.sort_unstable();
         known
     }

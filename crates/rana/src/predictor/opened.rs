@@ -1,13 +1,14 @@
 //! [`Opened`] and [`Predictor`]: a run made ready to complete relations.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use rana_embed::EmbeddingSet;
 use rana_eval::confidence::{Calibration, support_record};
 use rana_fewshot::fused::{FusedModel, Sources, TrustedSource};
 use rana_fewshot::rana::{RanaModel, Run};
-use rana_fewshot::{CandidateBuilder, CandidateConfig, FewShotModel, Support};
-use rana_graph::{EntityId, Pair, RelationId, Split, Store, Task, TypeId};
+use rana_fewshot::{CandidateBuilder, CandidateConfig, FewShotModel};
+use rana_graph::{EntityId, RelationId, Store, TypeId};
 
 use super::calibration::rana_calibration;
 use super::error::PredictorError;
@@ -142,13 +143,8 @@ impl<'s> Predictor<'s> {
     /// If the support is empty, contradicts the rejected pairs, or no candidate is left.
     pub fn learn(&self, mut request: RelationRequest) -> Result<LearnedRelation<'_>, PredictorError> {
         let graph = &self.store.graph;
-        let mut seen = Vec::new();
-        request.support.retain(|pair| {
-            !seen.contains(pair) && {
-                seen.push(*pair);
-                true
-            }
-        });
+        let mut seen = HashSet::new();
+        request.support.retain(|pair| seen.insert(*pair));
         if request.support.is_empty() {
             return Err(PredictorError::NoSupport);
         }
@@ -157,13 +153,7 @@ impl<'s> Predictor<'s> {
             return Err(PredictorError::Contradiction { head: name(pair.head), tail: name(pair.tail) });
         }
         let fitting = self.fitting(&request);
-        let support = Support {
-            relation: request.relation,
-            pairs: &request.support,
-            candidates: &fitting,
-            // As in an evaluation, so that the same support gives the same scores.
-            seed: request.relation.map_or(0, |relation| relation.0.into()),
-        };
+        let support = request.to_support(&fitting);
         let (scorer, record) = match &self.model {
             Model::Rana(model) => (Scorer::Rana(model.adapt(&support)?), support_record(model, &support)?),
             Model::Fused { sources, trusted } => {
@@ -204,32 +194,5 @@ impl<'s> Predictor<'s> {
                 self.candidates.candidates(relation, request.support.iter().map(|pair| pair.tail))
             }
         }
-    }
-
-    /// The tails of a head that the graph, or a task that was trained on, knows.
-    pub(super) fn known_tails(&self, relation: Option<RelationId>, head: EntityId) -> Vec<EntityId> {
-        let Some(relation) = relation else { return Vec::new() };
-        let edges = self.store.graph.neighbours(head).iter();
-        let mut known: Vec<EntityId> =
-            edges.filter(|edge| edge.relation == relation).map(|edge| edge.entity).collect();
-        if let Some(task) = self.store.tasks.task(relation)
-            && task.split == Split::Train
-        {
-            known.extend(task.facts.iter().filter(|pair| pair.head == head).map(|pair| pair.tail));
-        }
-        known
-    }
-
-    /// The heads of a relation's facts, if it is a task that was trained on.
-    pub(super) fn trained_heads(&self, relation: Option<RelationId>) -> impl Iterator<Item = EntityId> {
-        let task = relation.and_then(|relation| self.store.tasks.task(relation));
-        let facts = task.filter(|task| task.split == Split::Train).map_or(&[][..], |task| task.facts);
-        facts.iter().map(|pair| pair.head)
-    }
-
-    /// Whether a dev or test task has a fact: it was withheld from the graph and from training.
-    pub(super) fn is_withheld(&self, relation: Option<RelationId>, pair: Pair) -> bool {
-        let withheld = |task: Task<'_>| task.split != Split::Train && task.facts.contains(&pair);
-        relation.and_then(|relation| self.store.tasks.task(relation)).is_some_and(withheld)
     }
 }

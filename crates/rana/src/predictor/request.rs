@@ -1,5 +1,6 @@
 //! [`RelationRequest`]: what is known of a relation that is to be completed.
 
+use rana_fewshot::Support;
 use rana_graph::{EntityId, Pair, RelationId, TypeId};
 
 /// What is known of a relation that is to be completed.
@@ -16,6 +17,15 @@ pub struct RelationRequest {
     /// Whether facts that the graph has are answered too, and heads as their own tails though no pair of the support
     /// is such.
     pub include_known: bool,
+}
+
+impl RelationRequest {
+    /// What a model is told of it, with the candidates that it is learned among.
+    pub(super) fn to_support<'a>(&'a self, candidates: &'a [EntityId]) -> Support<'a> {
+        // As in an evaluation, so that the same support gives the same scores.
+        let seed = self.relation.map_or(0, |relation| relation.0.into());
+        Support { relation: self.relation, pairs: &self.support, candidates, seed }
+    }
 }
 
 /// What the tails of a relation are looked for among.

@@ -27,6 +27,8 @@ from harness import DATA, RANA, ROOT, machine, positive, run, say, virtualenv
 BENCHES = Path(__file__).resolve().parent
 CONNECTIONS = 16
 HEADS_PER_TASK = 100
+# A prime: every body has its turn, and tasks take turns.
+STRIDE = 101
 
 
 def main() -> None:
@@ -79,7 +81,7 @@ local bodies = {{}}
 for line in io.lines("{scratch / 'bodies'}") do bodies[#bodies + 1] = line end
 local at = 0
 function request()
-  at = (at * 7 + 11) % #bodies
+  at = (at + {STRIDE}) % #bodies
   return wrk.format(nil, nil, nil, bodies[at + 1])
 end
 """

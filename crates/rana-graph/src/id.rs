@@ -115,6 +115,13 @@ pub struct Pair {
     pub tail: EntityId,
 }
 
+impl Pair {
+    /// The tails of a head among some pairs, in their order.
+    pub fn tails_of(pairs: &[Self], head: EntityId) -> impl Iterator<Item = EntityId> {
+        pairs.iter().filter(move |pair| pair.head == head).map(|pair| pair.tail)
+    }
+}
+
 /// One entry of an entity's neighbourhood: a directed relation and the entity at its other end.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable, Serialize, Deserialize,

@@ -23,6 +23,10 @@ use crate::question::{AskedRelation, Question, yes};
 
 /// The word for heads that the server chooses.
 const PLAUSIBLE: &str = "plausible";
+/// Names that are looked up in microseconds.
+const FEW_NAMES: usize = 64;
+/// Candidates that are scored in well under a millisecond, which may keep the next request waiting.
+const FEW_CANDIDATES: usize = 20_000;
 
 /// A relation, and the heads to complete it for.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -185,43 +189,98 @@ pub(crate) async fn complete(
     State(app): State<Arc<App>>,
     Body(request): Body<CompleteRequest>,
 ) -> Result<JsonBytes, Problem> {
-    let work = {
-        let app = Arc::clone(&app);
-        move || JsonBytes::new(&answer(&app, request)?)
-    };
-    app.computations.run(work).await
+    if !request.has_only_names(&app.predictor.store().graph) {
+        let work = {
+            let app = Arc::clone(&app);
+            move || learned_answer(&app, Asked::new(&app, request)?)
+        };
+        return app.computations.run(work).await;
+    }
+    let asked = Asked::new(&app, request)?;
+    match app.learned.ready(&asked.question.request) {
+        // Answered sooner than another thread would begin to.
+        Some(learned) if asked.is_short(&learned) => JsonBytes::new(&answer(&app, asked, &learned)),
+        _ => {
+            let work = {
+                let app = Arc::clone(&app);
+                move || learned_answer(&app, asked)
+            };
+            app.computations.run(work).await
+        }
+    }
 }
 
-fn answer(app: &App, request: CompleteRequest) -> Result<Completion, Problem> {
+impl CompleteRequest {
+    /// Whether everything in it is found by its name; labels and mistakes take a search.
+    fn has_only_names(&self, graph: &Graph) -> bool {
+        let heads: &[String] = match &self.heads {
+            Heads::Listed(heads) => heads,
+            Heads::Plausible => &[],
+        };
+        let pairs = self.support.iter().chain(&self.rejected).flatten();
+        let mut names = heads.iter().chain(pairs).chain(&self.candidates);
+        self.support.len() + self.rejected.len() + self.candidates.len() + heads.len() <= FEW_NAMES
+            && self.types.is_empty()
+            && names.all(|name| graph.entity(name).is_some())
+    }
+}
+
+/// A request, understood.
+struct Asked {
+    question: Question,
+    /// None if the server chooses them.
+    heads: Option<Vec<EntityId>>,
+    limits: AnswerLimits,
+    reasons: bool,
+}
+
+impl Asked {
+    /// Looks names up and checks what can be checked without a model.
+    fn new(app: &App, request: CompleteRequest) -> Result<Self, Problem> {
+        check(&request, &app.config.limits)?;
+        let least = request.min_confidence.map(|least| least as f32);
+        let min_confidence = least_confidence(app, least, request.precision)?;
+        let min_score = request.min_score.map(|score| score as f32);
+        let limits = AnswerLimits { top: request.top, min_score, min_confidence };
+        let CompleteRequest { relation, support, rejected, heads, types, candidates, exclude_known, .. } =
+            request;
+        let heads = match heads {
+            Heads::Plausible => None,
+            Heads::Listed(names) => {
+                let heads: Result<Vec<EntityId>, _> = names.iter().map(|name| app.resolve(name)).collect();
+                Some(heads?)
+            }
+        };
+        let asked = AskedRelation { relation, support, rejected, types, candidates, exclude_known };
+        Ok(Self { question: Question::new(app, asked)?, heads, limits, reasons: request.reasons })
+    }
+
+    /// Whether the answer takes so little that it need not wait for its turn.
+    fn is_short(&self, learned: &LearnedRelation<'_>) -> bool {
+        let is_one = self.heads.as_ref().is_some_and(|heads| heads.len() == 1);
+        is_one && !self.reasons && learned.candidates().len() <= FEW_CANDIDATES
+    }
+}
+
+fn learned_answer(app: &App, asked: Asked) -> Result<JsonBytes, Problem> {
+    let learned = app.learn(&asked.question)?;
+    JsonBytes::new(&answer(app, asked, &learned))
+}
+
+fn answer(app: &App, asked: Asked, learned: &LearnedRelation<'_>) -> Completion {
     let graph = &app.predictor.store().graph;
-    check(&request, &app.config.limits)?;
-    let least = request.min_confidence.map(|least| least as f32);
-    let min_confidence = least_confidence(app, least, request.precision)?;
-    let CompleteRequest { relation, support, rejected, heads, types, candidates, exclude_known, top, .. } =
-        request;
-    let listed = match heads {
-        Heads::Plausible => None,
-        Heads::Listed(names) => {
-            let heads: Result<Vec<EntityId>, _> = names.iter().map(|name| app.resolve(name)).collect();
-            Some(heads?)
-        }
-    };
-    let asked = AskedRelation { relation, support, rejected, types, candidates, exclude_known };
-    let question = Question::new(app, asked)?;
-    let learned = app.learn(&question)?;
+    let Asked { question, heads: listed, limits, reasons } = asked;
     let is_listed = listed.is_some();
     let (heads, heads_left_out) = match listed {
         Some(heads) => (heads, 0),
-        None => plausible(graph, &learned, most_heads(&app.config.limits, top, request.reasons)),
+        None => plausible(graph, learned, most_heads(&app.config.limits, limits.top, reasons)),
     };
-    let min_score = request.min_score.map(|score| score as f32);
-    let limits = AnswerLimits { top, min_score, min_confidence };
-    if let (true, Some(&head), Some(&tail)) = (request.reasons, heads.first(), learned.candidates().first()) {
+    if let (true, Some(&head), Some(&tail)) = (reasons, heads.first(), learned.candidates().first()) {
         // What all explanations share is made by the first one; threads that begin together would each make it.
         let _ = learned.explain(head, tail);
     }
     let mut results: Vec<HeadAnswers> =
-        heads.par_iter().map(|&head| head_answers(graph, &learned, head, &limits, request.reasons)).collect();
+        heads.par_iter().map(|&head| head_answers(graph, learned, head, &limits, reasons)).collect();
     if !is_listed {
         results.retain(|result| !result.answers.is_empty());
         let best = |result: &HeadAnswers| {
@@ -239,10 +298,10 @@ fn answer(app: &App, request: CompleteRequest) -> Result<Completion, Problem> {
         support: learned.support().len(),
         record: learned.record(),
         candidates: learned.candidates().len(),
-        min_confidence,
+        min_confidence: limits.min_confidence,
         note: learned.note(),
     };
-    Ok(Completion { relation, results, heads_left_out })
+    Completion { relation, results, heads_left_out }
 }
 
 fn head_answers(

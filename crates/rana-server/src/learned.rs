@@ -45,6 +45,16 @@ impl Learned {
         Self { kept: Mutex::default(), most }
     }
 
+    /// The relation of a request, if it was learned before.
+    pub(crate) fn ready(&self, request: &RelationRequest) -> Option<Relation> {
+        let mut kept = self.lock();
+        kept.clock += 1;
+        let used = kept.clock;
+        let entry = kept.by_request.get_mut(request)?;
+        entry.used = used;
+        entry.relation.get()?.as_ref().ok().cloned()
+    }
+
     /// The relation of a request, learned by `learn` if it is not there.
     pub(crate) fn get(
         &self,

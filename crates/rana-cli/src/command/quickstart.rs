@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use rana::embed::{EmbedConfig, EmbeddingSet, ModelKind};
-use rana::eval::confidence::HeadScores;
+use rana::eval::confidence::{HeadScores, Tails};
 use rana::eval::{CardSettings, EvaluationCard};
 use rana::fewshot::rana::{RanaConfig, RanaModel, Run, RunError};
 use rana::fewshot::{Episode, FewShotModel, PretrainingFacts, SplitConfig, SplitReport, Support, first_k};
@@ -189,10 +189,11 @@ fn complete(
     }
     heads.truncate(SHOWN.0);
     let name = |entity| benchmark.graph.entity_name(entity).to_owned();
+    let tails = Tails::new(task.candidates.to_vec());
     let answered = heads
         .into_iter()
         .map(|head| {
-            let scores = HeadScores::of(&*relation, head, task.candidates, |_| false);
+            let scores = HeadScores::of(&*relation, head, &tails);
             let answers = scores.best(SHOWN.1).into_iter().map(|(tail, score)| Answer {
                 tail: name(tail),
                 score: model.config().gamma + score,

@@ -112,7 +112,7 @@ impl Calibration {
 
     /// What the scores of a head are compared with.
     #[must_use]
-    pub fn scale(&self, scores: &HeadScores, signs: Signs) -> Scale {
+    pub fn scale(&self, scores: &HeadScores<'_>, signs: Signs) -> Scale {
         Scale { log_sum: scores.log_sum(self.temperature), signs }
     }
 
@@ -216,6 +216,7 @@ fn precision_curve(answers: &[(f32, bool)], right: f64) -> Vec<PrecisionPoint> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::head_scores::Tails;
     use super::*;
     use proptest::prelude::*;
     use rana_fewshot::AdaptedRelation;
@@ -229,9 +230,12 @@ mod tests {
         }
     }
 
-    fn head_scores(scores: &[f32]) -> HeadScores {
-        let all: Vec<EntityId> = (0..scores.len() as u32).map(EntityId).collect();
-        HeadScores::of(&Listed(scores.to_vec()), EntityId(0), &all, |_| false)
+    fn tails(count: usize) -> Tails {
+        Tails::new((0..count as u32).map(EntityId).collect())
+    }
+
+    fn head_scores<'c>(tails: &'c Tails, scores: &[f32]) -> HeadScores<'c> {
+        HeadScores::of(&Listed(scores.to_vec()), EntityId(0), tails)
     }
 
     /// Tasks in which the best answer is right if it stands out by more than a bound.
@@ -240,15 +244,20 @@ mod tests {
             let lead = (task * 7 + number * 13) % 10;
             let scores: Vec<f32> =
                 (0..20).map(|at| if at == 0 { lead as f32 } else { 0.1 * at as f32 }).collect();
-            let all = head_scores(&scores);
-            let right = |tail: EntityId| tail.0 == 0 && (lead + number % 3) > 5;
+            let tails = tails(scores.len());
+            let all = head_scores(&tails, &scores);
+            let is_right = (lead + number % 3) > 5;
             LessonHead {
                 task,
                 record: 0.5,
                 shots: 5,
                 log_sums: TEMPERATURES.map(|temperature| all.log_sum(temperature)),
-                answers: all.best(10).into_iter().map(|(tail, score)| (score, right(tail))).collect(),
-                right: all.of_tails(right),
+                answers: all
+                    .best(10)
+                    .into_iter()
+                    .map(|(tail, score)| (score, is_right && tail.0 == 0))
+                    .collect(),
+                right: if is_right { all.of_tails(&[EntityId(0)]) } else { Vec::new() },
             }
         };
         let heads = (0..tasks).flat_map(|task| (0..30).map(move |number| head(task, number)));
@@ -263,7 +272,7 @@ mod tests {
         assert!(learned.reliability.expected_error < 0.05, "{:?}", learned.reliability);
         let of = |lead: f32, record| {
             let scores: Vec<f32> = (0..20).map(|at| if at == 0 { lead } else { 0.1 * at as f32 }).collect();
-            let scale = learned.scale(&head_scores(&scores), Signs { record, shots: 5 });
+            let scale = learned.scale(&head_scores(&tails(20), &scores), Signs { record, shots: 5 });
             learned.confidence(lead, &scale)
         };
         assert!(of(9.0, Some(0.5)).unwrap() > 0.8);
@@ -287,7 +296,8 @@ mod tests {
         ) {
             let weights = [slope, others[0], others[1], others[2]];
             let learned = Calibration { temperature, weights, ..Calibration::learn(&lessons(5)).unwrap() };
-            let all = head_scores(&scores);
+            let tails = tails(scores.len());
+            let all = head_scores(&tails, &scores);
             let scale = learned.scale(&all, Signs { record: Some(record), shots: 5 });
             let ranked = all.best(scores.len());
             let chances: Vec<f32> =

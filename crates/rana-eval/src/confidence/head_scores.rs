@@ -1,67 +1,104 @@
 //! [`HeadScores`]: what a learned relation says of every candidate of one head.
 
+use rana_embed::math::exp;
 use rana_fewshot::AdaptedRelation;
 use rana_graph::EntityId;
 
+/// Scores that are looked at together: mostly none of them is among the best, or the whole block is added up.
+const BLOCK: usize = 64;
+
+/// Candidate tails in the order they are scored in, and where each of them stands.
+#[derive(Clone, Debug)]
+pub struct Tails {
+    ids: Vec<EntityId>,
+    /// Places in the order of ids.
+    ascending: Vec<u32>,
+}
+
+impl Tails {
+    /// Candidates in any order.
+    #[must_use]
+    pub fn new(ids: Vec<EntityId>) -> Self {
+        let mut ascending: Vec<u32> = (0..ids.len() as u32).collect();
+        if !ids.is_sorted() {
+            ascending.sort_unstable_by_key(|&place| ids[place as usize]);
+        }
+        Self { ids, ascending }
+    }
+
+    /// The candidates, in the order they were given.
+    #[must_use]
+    pub fn ids(&self) -> &[EntityId] {
+        &self.ids
+    }
+
+    /// Every place of a tail.
+    fn places(&self, tail: EntityId) -> impl Iterator<Item = usize> {
+        let id = |&place: &u32| self.ids[place as usize];
+        let first = self.ascending.partition_point(|place| id(place) < tail);
+        self.ascending[first..].iter().take_while(move |place| id(place) == tail).map(|&place| place as usize)
+    }
+}
+
 /// The scores of the candidate tails of one head.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HeadScores {
-    tails: Vec<EntityId>,
+#[derive(Clone, Debug)]
+pub struct HeadScores<'c> {
+    tails: &'c Tails,
+    /// Minus infinity for what is left out or has no number.
     scores: Vec<f32>,
 }
 
-impl HeadScores {
-    /// Scores all candidates but those that are left out.
+impl<'c> HeadScores<'c> {
+    /// Scores all candidates.
     #[must_use]
-    pub fn of(
-        relation: &dyn AdaptedRelation,
-        head: EntityId,
-        candidates: &[EntityId],
-        left_out: impl Fn(EntityId) -> bool,
-    ) -> Self {
-        let mut all = vec![0.0; candidates.len()];
-        if !candidates.is_empty() {
-            relation.scores(&[head], candidates, &mut all);
+    pub fn of(relation: &dyn AdaptedRelation, head: EntityId, tails: &'c Tails) -> Self {
+        let mut scores = vec![0.0; tails.ids.len()];
+        if !scores.is_empty() {
+            relation.scores(&[head], &tails.ids, &mut scores);
         }
-        let (tails, scores) =
-            candidates.iter().copied().zip(all).filter(|&(tail, _)| !left_out(tail)).unzip();
+        for score in &mut scores {
+            *score = if score.is_nan() { f32::NEG_INFINITY } else { *score };
+        }
         Self { tails, scores }
     }
 
-    /// The same but for some tails.
+    /// The same but for some tails; those that are no candidates are passed by.
     #[must_use]
-    pub fn without(&self, left_out: impl Fn(EntityId) -> bool) -> Self {
-        let all = self.tails.iter().copied().zip(self.scores.iter().copied());
-        let (tails, scores) = all.filter(|&(tail, _)| !left_out(tail)).unzip();
-        Self { tails, scores }
+    pub fn without(mut self, left_out: impl IntoIterator<Item = EntityId>) -> Self {
+        for tail in left_out {
+            self.tails.places(tail).for_each(|place| self.scores[place] = f32::NEG_INFINITY);
+        }
+        self
     }
 
-    /// How many candidates there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.tails.len()
-    }
-
-    /// Whether nothing can be answered.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.tails.is_empty()
-    }
-
-    /// The best `top` tails with their scores, falling; equal scores in the order of ids. No number is worse than any.
+    /// The best `top` tails with their scores, falling; equal scores in the order of ids. What has no number is no
+    /// answer.
     #[must_use]
     pub fn best(&self, top: usize) -> Vec<(EntityId, f32)> {
-        let number = |at: usize| if self.scores[at].is_nan() { f32::NEG_INFINITY } else { self.scores[at] };
-        let order = |&one: &usize, &other: &usize| {
-            number(other).total_cmp(&number(one)).then(self.tails[one].cmp(&self.tails[other]))
-        };
-        let mut places: Vec<usize> = (0..self.tails.len()).collect();
-        if top < places.len() {
-            places.select_nth_unstable_by(top, order);
-            places.truncate(top);
+        if top == 0 {
+            return Vec::new();
         }
-        places.sort_unstable_by(order);
-        places.into_iter().map(|at| (self.tails[at], number(at))).collect()
+        let order = |one: &(EntityId, f32), other: &(EntityId, f32)| {
+            other.1.total_cmp(&one.1).then(one.0.cmp(&other.0))
+        };
+        // All that may be among the best so far, and the score without which nothing is.
+        let mut best: Vec<(EntityId, f32)> = Vec::new();
+        let mut least = f32::MIN;
+        for (tails, scores) in self.tails.ids.chunks(BLOCK).zip(self.scores.chunks(BLOCK)) {
+            if !scores.iter().fold(false, |any, &score| any | (score >= least)) {
+                continue;
+            }
+            let near = tails.iter().copied().zip(scores.iter().copied());
+            best.extend(near.filter(|&(_, score)| score >= least));
+            if best.len() >= top.saturating_add(BLOCK) {
+                best.select_nth_unstable_by(top - 1, order);
+                best.truncate(top);
+                least = best[top - 1].1;
+            }
+        }
+        best.sort_unstable_by(order);
+        best.truncate(top);
+        best
     }
 
     /// How many tails score higher.
@@ -70,21 +107,34 @@ impl HeadScores {
         self.scores.iter().filter(|&&other| other > score).count()
     }
 
-    /// The scores of some tails, in no order; those that are no candidates are passed by.
-    pub(super) fn of_tails(&self, is_it: impl Fn(EntityId) -> bool) -> Vec<f32> {
-        let all = self.tails.iter().zip(&self.scores);
-        all.filter(|&(&tail, score)| is_it(tail) && !score.is_nan()).map(|(_, &score)| score).collect()
+    /// The scores of some tails; those that are left out, or no candidates, are passed by.
+    pub(super) fn of_tails(&self, tails: &[EntityId]) -> Vec<f32> {
+        let places = tails.iter().flat_map(|&tail| self.tails.places(tail));
+        places.map(|place| self.scores[place]).filter(|score| score.is_finite()).collect()
     }
 
     /// The logarithm of the sum of all `exp(temperature · score)`.
     pub(super) fn log_sum(&self, temperature: f64) -> f64 {
-        let numbers = || self.scores.iter().filter(|score| !score.is_nan()).map(|&score| f64::from(score));
-        let most = numbers().fold(f64::NEG_INFINITY, f64::max);
-        if most.is_infinite() {
-            return most;
+        // One running value for each place of a block: nothing waits for the number before it.
+        let mut most = [f32::NEG_INFINITY; BLOCK];
+        for block in self.scores.chunks(BLOCK) {
+            for (most, &score) in most.iter_mut().zip(block) {
+                *most = if score > *most { score } else { *most };
+            }
         }
-        let sum: f64 = numbers().map(|score| (temperature * (score - most)).exp()).sum();
-        temperature * most + sum.ln()
+        let most = most.into_iter().fold(f32::NEG_INFINITY, f32::max);
+        if most.is_infinite() {
+            return most.into();
+        }
+        let slope = temperature as f32;
+        let mut sums = [0.0_f32; BLOCK];
+        for block in self.scores.chunks(BLOCK) {
+            for (sum, &score) in sums.iter_mut().zip(block) {
+                *sum += exp(slope * (score - most));
+            }
+        }
+        let sum: f64 = sums.into_iter().map(f64::from).sum();
+        temperature * f64::from(most) + sum.ln()
     }
 }
 
@@ -93,26 +143,51 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn scores(values: &[f32]) -> HeadScores {
-        HeadScores { tails: (0..values.len() as u32).map(EntityId).collect(), scores: values.to_vec() }
+    fn tails(count: usize) -> Tails {
+        Tails::new((0..count as u32).map(EntityId).collect())
+    }
+
+    fn scores<'c>(tails: &'c Tails, values: &[f32]) -> HeadScores<'c> {
+        HeadScores { tails, scores: values.to_vec() }
     }
 
     #[test]
-    fn ties_fall_in_the_order_of_ids_and_no_number_comes_last() {
-        let best = scores(&[1.0, f32::NAN, 2.0, 1.0]).best(4);
-        let tails: Vec<u32> = best.iter().map(|(tail, _)| tail.0).collect();
-        assert_eq!(tails, [2, 0, 3, 1]);
+    fn ties_fall_in_the_order_of_ids_and_what_is_left_out_or_no_number_is_no_answer() {
+        struct Broken;
+        impl AdaptedRelation for Broken {
+            fn scores(&self, _: &[EntityId], _: &[EntityId], out: &mut [f32]) {
+                out.copy_from_slice(&[1.0, f32::NAN, 2.0, 1.0, 3.0, 3.0]);
+            }
+        }
+        let tails = Tails::new([8, 5, 9, 2, 4, 4].map(EntityId).to_vec());
+        let best = HeadScores::of(&Broken, EntityId(0), &tails).without([EntityId(4), EntityId(7)]).best(4);
+        assert_eq!(best, [(EntityId(9), 2.0), (EntityId(2), 1.0), (EntityId(8), 1.0)]);
     }
 
     proptest! {
         #[test]
         fn the_best_are_the_beginning_of_all(
-            values in prop::collection::vec(prop::sample::select(vec![-1.0_f32, 0.0, 0.5, 2.0]), 0..40),
-            top in 0_usize..45,
+            values in prop::collection::vec(prop::sample::select(vec![-1.0_f32, 0.0, 0.5, 2.0, 2.5]), 0..300),
+            top in 0_usize..320,
         ) {
-            let all = scores(&values).best(values.len());
+            let tails = tails(values.len());
+            let all = scores(&tails, &values).best(values.len());
+            prop_assert_eq!(all.len(), values.len());
             prop_assert!(all.is_sorted_by(|one, other| one.1 > other.1 || (one.1 == other.1 && one.0 < other.0)));
-            prop_assert_eq!(&scores(&values).best(top)[..], &all[..top.min(all.len())]);
+            prop_assert_eq!(&scores(&tails, &values).best(top)[..], &all[..top.min(all.len())]);
+        }
+
+        #[test]
+        fn the_sum_is_that_of_the_definition(
+            values in prop::collection::vec(-40.0_f32..0.0, 1..300),
+            temperature in 0.1_f64..12.0,
+        ) {
+            let all = tails(values.len());
+            let sum: f64 = values.iter().map(|&value| (temperature * f64::from(value)).exp()).sum();
+            // Where the definition has numbers to add up.
+            prop_assume!(sum > 1e-200);
+            let found = scores(&all, &values).log_sum(temperature);
+            prop_assert!((found - sum.ln()).abs() < 2e-5, "{found} for {}", sum.ln());
         }
     }
 }

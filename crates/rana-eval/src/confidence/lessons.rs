@@ -4,7 +4,7 @@ use rana_fewshot::{FewShotModel, Support, SupportError, SupportOrder};
 use rana_graph::{EntityId, Pair, Task, TaskSet};
 use rayon::prelude::*;
 
-use super::head_scores::HeadScores;
+use super::head_scores::{HeadScores, Tails};
 use super::record::support_record;
 
 /// The sizes of support that are learned from.
@@ -93,19 +93,19 @@ pub(super) fn of_support(
             break;
         }
     }
+    let tails = Tails::new(task.candidates.to_vec());
     let lessons = heads.into_iter().map(|head| {
         // Only the support is known when a relation is completed.
-        let scores =
-            HeadScores::of(&*relation, head, task.candidates, |tail| support.contains(&Pair { head, tail }));
-        let known = tasks.known_tails(head, task.relation);
-        let is_right = |tail: EntityId| known.binary_search(&tail).is_ok();
+        let scores = HeadScores::of(&*relation, head, &tails).without(Pair::tails_of(support, head));
+        let right = tasks.known_tails(head, task.relation);
+        let is_right = |tail: EntityId| right.binary_search(&tail).is_ok();
         LessonHead {
             task: task.relation.0,
             record,
             shots: support.len(),
             log_sums: TEMPERATURES.map(|temperature| scores.log_sum(temperature)),
             answers: scores.best(TOP).into_iter().map(|(tail, score)| (score, is_right(tail))).collect(),
-            right: scores.of_tails(is_right),
+            right: scores.of_tails(right),
         }
     });
     Ok(lessons.collect())

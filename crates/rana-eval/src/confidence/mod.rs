@@ -17,7 +17,7 @@ mod record;
 mod reliability;
 
 pub use calibration::{Calibration, PrecisionPoint, Scale, Signs};
-pub use head_scores::HeadScores;
+pub use head_scores::{HeadScores, Tails};
 pub use isotonic::Isotonic;
 pub use lessons::ConfidenceLessons;
 pub use record::support_record;

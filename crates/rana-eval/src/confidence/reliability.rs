@@ -1,11 +1,11 @@
 //! [`Reliability`]: whether answers are right as often as they are said to be.
 
 use rana_fewshot::{FewShotModel, SupportOrder};
-use rana_graph::{Graph, Split, TaskSet};
+use rana_graph::{Graph, Pair, Split, TaskSet};
 use serde::{Deserialize, Serialize};
 
 use super::calibration::{Calibration, Signs};
-use super::head_scores::HeadScores;
+use super::head_scores::{HeadScores, Tails};
 use super::lessons::TOP;
 use super::record::support_record;
 use crate::few_shot::FewShotError;
@@ -88,9 +88,10 @@ impl Reliability {
             let mut heads: Vec<_> = episode.query.iter().map(|query| query.head).collect();
             heads.sort_unstable();
             heads.dedup();
+            let tails = Tails::new(task.candidates.to_vec());
             for head in heads {
-                let given = |tail| episode.support.contains(&rana_graph::Pair { head, tail });
-                let scores = HeadScores::of(&*relation, head, task.candidates, given);
+                let scores =
+                    HeadScores::of(&*relation, head, &tails).without(Pair::tails_of(&episode.support, head));
                 let scale = calibration.scale(&scores, signs);
                 let known = tasks.known_tails(head, task.relation);
                 answers.extend(scores.best(TOP).into_iter().filter_map(|(tail, score)| {

@@ -106,6 +106,9 @@ fn a_relation_is_completed_and_explained() {
     // A task needs no support, and the same support gives the same answers.
     let unsupported = json!({"relation": relation, "heads": heads, "top": 5});
     assert_eq!(post(SHARED.address, "/v1/complete", &unsupported).json(), completion);
+    // One head of a relation that is learned already is answered at once, and not otherwise.
+    let alone = json!({"relation": relation, "support": example["support"], "heads": [heads[0]], "top": 5});
+    assert_eq!(post(SHARED.address, "/v1/complete", &alone).json()["results"][0], results[0]);
 
     let explained = json!({"relation": relation, "heads": [heads[0]], "top": 2, "reasons": true});
     let explained = post(SHARED.address, "/v1/complete", &explained).json();

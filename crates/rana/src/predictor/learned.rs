@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
-use rana_eval::confidence::{Calibration, HeadScores, Scale, Signs};
+use rana_eval::confidence::{Calibration, HeadScores, Scale, Signs, Tails};
 use rana_fewshot::AdaptedRelation;
 use rana_fewshot::fused::FusedRelation;
 use rana_fewshot::rana::Inspection;
@@ -21,9 +21,9 @@ pub struct LearnedRelation<'p> {
     pub(super) scorer: Scorer<'p>,
     record: Option<f32>,
     /// What it was learned among.
-    pub(super) fitting: Vec<EntityId>,
+    fitting: Tails,
     /// What is answered with, if not these.
-    chosen: Option<Vec<EntityId>>,
+    chosen: Option<Tails>,
     /// Its facts, if it is a task that was trained on.
     trained: &'p [Pair],
     /// Its facts, if it is a task that was withheld from the graph and from training.
@@ -73,6 +73,7 @@ impl<'p> LearnedRelation<'p> {
             None => (&[], &[]),
         };
         let (inspection, paths) = (OnceLock::new(), OnceLock::new());
+        let (fitting, chosen) = (Tails::new(fitting), chosen.map(Tails::new));
         Self { predictor, request, scorer, record, fitting, chosen, trained, withheld, inspection, paths }
     }
 
@@ -97,7 +98,7 @@ impl<'p> LearnedRelation<'p> {
     /// The entities that its tails are looked for among.
     #[must_use]
     pub fn candidates(&self) -> &[EntityId] {
-        self.chosen.as_deref().unwrap_or(&self.fitting)
+        self.chosen.as_ref().unwrap_or(&self.fitting).ids()
     }
 
     /// How well each pair of the support is found by the others, from 0 to 1; none if there is only one.
@@ -163,7 +164,7 @@ impl<'p> LearnedRelation<'p> {
 
     /// What RANA looked at.
     pub(super) fn inspection(&self) -> &Inspection {
-        once(&self.inspection, || self.predictor.rana().inspect(&self.request.to_support(&self.fitting)))
+        once(&self.inspection, || self.predictor.rana().inspect(&self.request.to_support(self.fitting.ids())))
     }
 
     /// The paths that join pairs of the support, and how many of them.
@@ -182,38 +183,37 @@ impl<'p> LearnedRelation<'p> {
     ///
     /// How far an answer stands out is seen among all that fit the relation, as it was when confidence was learned: that
     /// others are not asked for, or known, makes none of the rest more likely.
-    fn scores(&self, head: EntityId) -> (HeadScores, impl Fn(f32) -> Option<f32> + use<'p>) {
-        let given = |tail| self.support().contains(&Pair { head, tail });
-        let all = HeadScores::of(self.adapted(), head, &self.fitting, given);
+    fn scores(&self, head: EntityId) -> (HeadScores<'_>, impl Fn(f32) -> Option<f32> + use<'p>) {
+        let all =
+            HeadScores::of(self.adapted(), head, &self.fitting).without(Pair::tails_of(self.support(), head));
         let signs = Signs { record: self.record, shots: self.support().len() };
         let calibrated: Option<(&Calibration, Scale)> =
             self.predictor.calibration().map(|learned| (learned, learned.scale(&all, signs)));
-        let left_out = self.left_out(head);
-        let is_left_out = |tail: EntityId| left_out.binary_search(&tail).is_ok();
         let answers = match &self.chosen {
-            None if !self.request.include_known => all.without(is_left_out),
-            _ => HeadScores::of(self.adapted(), head, self.candidates(), is_left_out),
+            None if !self.request.include_known => all,
+            None => HeadScores::of(self.adapted(), head, &self.fitting),
+            Some(chosen) => HeadScores::of(self.adapted(), head, chosen),
         };
+        let answers = answers.without(self.left_out(head));
         (answers, move |score| calibrated.and_then(|(learned, scale)| learned.confidence(score, &scale)))
     }
 
-    /// The tails that are not answered for a head, ascending.
+    /// The tails that are not answered for a head.
     fn left_out(&self, head: EntityId) -> Vec<EntityId> {
-        let mut left_out: Vec<EntityId> = of_head(&self.request.rejected, head).collect();
+        let mut left_out: Vec<EntityId> = Pair::tails_of(&self.request.rejected, head).collect();
         if !self.request.include_known {
             left_out.extend(self.known_tails(head));
             if !self.joins_itself() {
                 left_out.push(head);
             }
         }
-        left_out.sort_unstable();
         left_out
     }
 
     /// The tails of a head in the support, the graph, and a task that was trained on, ascending.
     fn known_tails(&self, head: EntityId) -> Vec<EntityId> {
         let mut known: Vec<EntityId> =
-            of_head(self.trained, head).chain(of_head(self.support(), head)).collect();
+            Pair::tails_of(self.trained, head).chain(Pair::tails_of(self.support(), head)).collect();
         if let Some(relation) = self.request.relation {
             let edges = self.graph().neighbours(head).iter();
             known.extend(edges.filter(|edge| edge.relation == relation).map(|edge| edge.entity));
@@ -226,10 +226,6 @@ impl<'p> LearnedRelation<'p> {
     fn joins_itself(&self) -> bool {
         self.support().iter().any(|pair| pair.head == pair.tail)
     }
-}
-
-fn of_head(pairs: &[Pair], head: EntityId) -> impl Iterator<Item = EntityId> {
-    pairs.iter().filter(move |pair| pair.head == head).map(|pair| pair.tail)
 }
 
 /// What a cell holds, made if it is empty.

@@ -202,7 +202,7 @@ mod tests {
             let baseline = Baseline::new(kind, &graph);
             let mut scores = [0.0; 5];
             baseline
-                .adapt(&Support { relation: None, pairs: &support, candidates: &ids, seed: 0 })
+                .adapt(&Support { relation: None, pairs: &support, candidates: &ids, rejected: &[], seed: 0 })
                 .unwrap()
                 .scores(&[id("carl")], &ids, &mut scores);
             scores
@@ -217,7 +217,7 @@ mod tests {
             let baseline = Baseline::new(*kind, &graph);
             let mut both = [0.0; 10];
             let adapted = baseline
-                .adapt(&Support { relation: None, pairs: &support, candidates: &ids, seed: 0 })
+                .adapt(&Support { relation: None, pairs: &support, candidates: &ids, rejected: &[], seed: 0 })
                 .unwrap();
             adapted.scores(&[id("carl")], &twice, &mut both);
             assert_eq!(both[5..], scores(*kind));

@@ -93,7 +93,7 @@ impl<'t> Contest<'t> {
         };
         let refused = |source| FewShotError::Support { relation: self.relation().to_owned(), source };
         let relation = Some(self.task.relation);
-        let support = Support { relation, pairs: &episode.support, candidates, seed };
+        let support = Support { relation, pairs: &episode.support, candidates, rejected: &[], seed };
         let relation = model.adapt(&support).map_err(refused)?;
         let blocks: Vec<Result<Vec<Rank>, NotANumber>> = episode
             .query

@@ -320,7 +320,9 @@ mod tests {
         assert_eq!(refused(CardSettings { split: Split::Train, ..settings }), SupportError::TrainTask);
         let task = tasks.of(Split::Test).next().unwrap();
         let adapt = |relation: Option<RelationId>, pairs: &[Pair]| {
-            model.adapt(&Support { relation, pairs, candidates: task.candidates, seed: 0 }).err()
+            model
+                .adapt(&Support { relation, pairs, candidates: task.candidates, rejected: &[], seed: 0 })
+                .err()
         };
         let own = &task.facts[..SHOTS];
         assert_eq!(adapt(Some(task.relation), own), None);

@@ -51,7 +51,13 @@ mod tests {
             let candidates: Vec<EntityId> = (0..6).map(EntityId).collect();
             let pairs = [pair(0, 1), pair(1, 2)];
             let relation = model
-                .adapt(&Support { relation: None, pairs: &pairs, candidates: &candidates, seed: 0 })
+                .adapt(&Support {
+                    relation: None,
+                    pairs: &pairs,
+                    candidates: &candidates,
+                    rejected: &[],
+                    seed: 0,
+                })
                 .unwrap();
             let mut scores = [0.0; 6];
             relation.scores(&[EntityId(3)], &candidates, &mut scores);

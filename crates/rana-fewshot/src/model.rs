@@ -12,6 +12,8 @@ pub struct Support<'a> {
     pub pairs: &'a [Pair],
     /// The entities its tails are among; where a model needs negatives, it draws them from here.
     pub candidates: &'a [EntityId],
+    /// Pairs that it is known not to hold for, beside the negatives that a model draws.
+    pub rejected: &'a [Pair],
     /// Chooses what is drawn: the same support and the same seed give the same scores.
     pub seed: u64,
 }

@@ -37,7 +37,7 @@ pub(crate) struct CompleteRequest {
     /// Pairs that it holds for; a task of the graph needs none.
     #[serde(default)]
     support: Vec<[String; 2]>,
-    /// Pairs that it does not hold for: they are never answered.
+    /// Pairs that it does not hold for: they are never answered, and what is learned leads away from them.
     #[serde(default)]
     rejected: Vec<[String; 2]>,
     /// Names or unique labels of heads, or `plausible` to have them chosen.

@@ -22,7 +22,7 @@ pub(crate) struct ExplainRequest {
     /// Pairs that it holds for; a task of the graph needs none.
     #[serde(default)]
     support: Vec<[String; 2]>,
-    /// Pairs that it does not hold for.
+    /// Pairs that it does not hold for: what is learned leads away from them.
     #[serde(default)]
     rejected: Vec<[String; 2]>,
     /// Compare only with tails that have one of these types.

@@ -177,6 +177,7 @@ fn complete(
         relation: Some(task.relation),
         pairs: &episode.support,
         candidates: task.candidates,
+        rejected: &[],
         seed: u64::from(task.relation.0),
     };
     let relation = model.adapt(&support)?;

@@ -81,6 +81,7 @@ impl Reliability {
                 relation: Some(task.relation),
                 pairs: &episode.support,
                 candidates: task.candidates,
+                rejected: &[],
                 seed: task.relation.0.into(),
             };
             let signs = Signs { record: support_record(model, &support).map_err(refused)?, shots };

@@ -133,6 +133,7 @@ impl Teacher<'_, '_> {
             relation: Some(task.relation),
             pairs: &episode.support,
             candidates: task.candidates,
+            rejected: &[],
             seed: self.config.seed,
         };
         let evidence = self

@@ -70,6 +70,7 @@ fn support<'a>(task: &Task<'a>, shots: usize) -> Support<'a> {
         relation: Some(task.relation),
         pairs: &task.facts[..shots],
         candidates: task.candidates,
+        rejected: &[],
         seed: 1,
     }
 }
@@ -200,7 +201,7 @@ fn entities_of_one_name_are_joined_and_words_are_compared() {
     assert_eq!(Reason::Edge { by: joined[0] }.text(&graph), "the pair is joined by the same name");
     let pairs = [Pair { head: id("paris"), tail: id("x") }];
     let candidates: Vec<EntityId> = graph.entities().collect();
-    let support = Support { relation: None, pairs: &pairs, candidates: &candidates, seed: 0 };
+    let support = Support { relation: None, pairs: &pairs, candidates: &candidates, rejected: &[], seed: 0 };
     let name = sources.adapt(EvidenceKind::Name, &support).unwrap();
     let rows =
         matrix(std::slice::from_ref(&name), &[id("boston bruins")], &[id("boston"), id("bruins"), id("x")]);

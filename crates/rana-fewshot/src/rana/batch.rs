@@ -53,4 +53,6 @@ pub struct MetaTask {
     pub support: Contrasts,
     /// The pairs it has to predict.
     pub query: Contrasts,
+    /// Pairs that it is told to be wrong; nobody says so in training.
+    pub rejected: Vec<Pair>,
 }

@@ -136,7 +136,7 @@ impl<'g> RanaModel<'g> {
             };
             contrasts.push(pair, negatives);
         }
-        MetaTask { support: contrasts, query: Contrasts::default() }
+        MetaTask { support: contrasts, query: Contrasts::default(), rejected: support.rejected.to_vec() }
     }
 
     /// Adapts to a support, keeping what was looked at on the way.

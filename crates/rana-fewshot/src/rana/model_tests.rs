@@ -72,7 +72,7 @@ proptest! {
         let graph = graph();
         let model = model(&graph, &configs()[which]);
         let candidates: Vec<EntityId> = graph.entities().collect();
-        let relation = model.adapt(&Support { relation: None, pairs: &SUPPORT, candidates: &candidates, seed: 5 }).unwrap();
+        let relation = model.adapt(&Support { relation: None, pairs: &SUPPORT, candidates: &candidates, rejected: &[], seed: 5 }).unwrap();
         let (heads, tails): (Vec<EntityId>, Vec<EntityId>) =
             (heads.into_iter().map(EntityId).collect(), tails.into_iter().map(EntityId).collect());
         let mut together = vec![0.0; heads.len() * tails.len()];
@@ -91,7 +91,8 @@ proptest! {
 fn an_inspection_says_what_scores_are_made_of() {
     let graph = graph();
     let candidates: Vec<EntityId> = graph.entities().collect();
-    let support = Support { relation: None, pairs: &SUPPORT, candidates: &candidates, seed: 5 };
+    let support =
+        Support { relation: None, pairs: &SUPPORT, candidates: &candidates, rejected: &[], seed: 5 };
     for config in configs() {
         let model = model(&graph, &config);
         let inspection = model.inspect(&support);
@@ -132,12 +133,43 @@ fn an_inspection_says_what_scores_are_made_of() {
 }
 
 #[test]
+fn the_inner_step_leads_away_from_what_was_rejected() {
+    let graph = graph();
+    let candidates: Vec<EntityId> = graph.entities().collect();
+    for config in configs() {
+        let model = model(&graph, &config);
+        let distance = |asked: Pair, rejected: &[Pair]| {
+            let support =
+                Support { relation: None, pairs: &SUPPORT, candidates: &candidates, rejected, seed: 5 };
+            let mut score = [0.0];
+            model.adapt(&support).unwrap().scores(&[asked.head], &[asked.tail], &mut score);
+            -score[0]
+        };
+        for at in 0..30 {
+            let wrong = pair(at * 7 % ENTITIES, (at * 11 + 1) % ENTITIES);
+            let (without, with) = (distance(wrong, &[]), distance(wrong, &[wrong]));
+            assert!(with > without, "{:?}: {with} is not above {without}", config.score_space);
+            // A thousand of them weigh no more than one for each of the three pairs, none of which leads further than η.
+            let most = without + 3.0 * config.eta * config.evaluation_steps() as f32;
+            assert!(distance(wrong, &vec![wrong; 1000]) < most + 1e-3, "{:?}", config.score_space);
+        }
+    }
+}
+
+#[test]
 fn the_same_seed_draws_the_same_negatives() {
     let graph = graph();
     let model = model(&graph, &configs()[0]);
     let candidates: Vec<EntityId> = graph.entities().collect();
-    let inspect =
-        |seed| model.inspect(&Support { relation: None, pairs: &SUPPORT, candidates: &candidates, seed });
+    let inspect = |seed| {
+        model.inspect(&Support {
+            relation: None,
+            pairs: &SUPPORT,
+            candidates: &candidates,
+            rejected: &[],
+            seed,
+        })
+    };
     assert_eq!(inspect(5), inspect(5));
     assert_ne!(inspect(5).support[0].negatives, inspect(6).support[0].negatives);
 }
@@ -149,7 +181,8 @@ fn a_residual_from_zero_starts_at_the_mean_translation() {
     let config =
         RanaConfig { residual: Residual::Translation, rel_init: RelInit::Zero, ..RanaConfig::default() };
     let candidates: Vec<EntityId> = graph.entities().collect();
-    let support = Support { relation: None, pairs: &SUPPORT, candidates: &candidates, seed: 5 };
+    let support =
+        Support { relation: None, pairs: &SUPPORT, candidates: &candidates, rejected: &[], seed: 5 };
     let inspection = model(&graph, &config).inspect(&support);
     for (at, &before) in inspection.before.iter().enumerate() {
         let row = |entity: EntityId| start.entities.row(entity.0 as usize)[at];

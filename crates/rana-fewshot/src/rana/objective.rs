@@ -41,6 +41,8 @@ pub(super) struct Scored {
 pub(super) struct ScoredContrasts {
     pub(super) scored: Vec<Scored>,
     pub(super) contrasts: Vec<Range<usize>>,
+    /// Pairs that are known to be wrong.
+    pub(super) rejected: Vec<Scored>,
 }
 
 impl ScoredContrasts {
@@ -166,11 +168,32 @@ impl<'a, T: Real> Objective<'a, T> {
                     add_scaled(&mut gradient, factor * slope, scratch.direction(at));
                 }
             }
+            self.lead_away(support, &path[step], factor, &mut gradient);
             let mut next = path[step].clone();
             add_scaled(&mut next, -eta, &gradient);
             path.push(next);
         }
         path
+    }
+
+    /// Adds the gradient of what was rejected: −log σ(dist − γ) of each, as of negatives in eq. 13.
+    ///
+    /// That a pair is wrong is known here, so it weighs as much as all drawn negatives of a pair (whose β sum to one),
+    /// and many such pairs as much as those of the whole support.
+    fn lead_away(&self, support: &ScoredContrasts, relation: &[T], factor: T, gradient: &mut [T]) {
+        let gamma = T::of(self.inputs.config.gamma.into());
+        let share = support.contrasts.len() as f64 / support.rejected.len() as f64;
+        let weight = factor * T::of(share.min(1.0));
+        for pair in &support.rejected {
+            let mut difference = self.vector(pair.head).to_vec();
+            add_scaled(&mut difference, T::ONE, relation);
+            add_scaled(&mut difference, -T::ONE, self.vector(pair.tail));
+            let distance = dot(&difference, &difference).sqrt();
+            if distance >= T::of(1e-12) {
+                let (_, slope) = (gamma - distance).softplus_and_sigmoid();
+                add_scaled(gradient, -weight * slope / distance, &difference);
+            }
+        }
     }
 
     /// Fills in distances, directions, weights and derivatives of a contrast; its loss.

@@ -32,6 +32,7 @@ impl<T: Real> EncodedPairs<T> {
             let key = |pair| key(scope, number, pair);
             keys.extend(task.support.pairs().iter().map(|&pair| key(pair)));
             if inputs.config.score_space == ScoreSpace::Encoded {
+                keys.extend(task.rejected.iter().map(|&pair| key(pair)));
                 for (pair, negatives) in task.support.iter().chain(task.query.iter()) {
                     keys.push(key(pair));
                     keys.extend(negatives.iter().map(|&tail| key(Pair { tail, ..pair })));
@@ -86,7 +87,7 @@ impl<T: Real> EncodedPairs<T> {
                 ScoredContrasts::new(contrasts, |_, _, pair| raw(pair))
             }
         };
-        let support = match config.score_space {
+        let mut support = match config.score_space {
             ScoreSpace::EncodedSupport => ScoredContrasts::new(&task.support, |number, at, pair| {
                 let own = support_pairs[number];
                 let head = Vector::Encoded(own, End::Head);
@@ -96,6 +97,12 @@ impl<T: Real> EncodedPairs<T> {
                 }
             }),
             ScoreSpace::Raw | ScoreSpace::Encoded => scored(&task.support),
+        };
+        support.rejected = match config.score_space {
+            ScoreSpace::Encoded => task.rejected.iter().map(|&pair| encoded(pair)).collect(),
+            ScoreSpace::Raw | ScoreSpace::EncodedSupport => {
+                task.rejected.iter().map(|&pair| raw(pair)).collect()
+            }
         };
         ObjectiveTask { support, query: scored(&task.query), support_pairs }
     }

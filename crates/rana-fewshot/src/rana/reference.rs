@@ -649,8 +649,11 @@ fn fixture_tasks() -> Vec<MetaTask> {
         }
         contrasts
     };
-    let task =
-        |support: Pairs, query: Pairs| MetaTask { support: contrasts(support), query: contrasts(query) };
+    let task = |support: Pairs, query: Pairs| MetaTask {
+        support: contrasts(support),
+        query: contrasts(query),
+        rejected: Vec::new(),
+    };
     vec![
         task(&[((0, 1), &[2, 3, 4]), ((5, 6), &[3, 0, 7])], &[((8, 1), &[9, 10, 11]), ((0, 4), &[2])]),
         task(

@@ -422,7 +422,8 @@ impl<'a> MetaTrainer<'a> {
             }
             contrasts
         };
-        (MetaTask { support: contrasts(&episode.support), query: contrasts(&episode.query) }, pruned)
+        let (support, query) = (contrasts(&episode.support), contrasts(&episode.query));
+        (MetaTask { support, query, rejected: Vec::new() }, pruned)
     }
 
     /// Does one step.

@@ -10,7 +10,7 @@ pub struct RelationRequest {
     pub relation: Option<RelationId>,
     /// Pairs that it holds for.
     pub support: Vec<Pair>,
-    /// Pairs that it does not hold for: they are never answered.
+    /// Pairs that it does not hold for: they are never answered, and RANA's inner step leads away from them.
     pub rejected: Vec<Pair>,
     /// What its tails are looked for among.
     pub candidates: CandidateChoice,
@@ -24,7 +24,7 @@ impl RelationRequest {
     pub(super) fn to_support<'a>(&'a self, candidates: &'a [EntityId]) -> Support<'a> {
         // As in an evaluation, so that the same support gives the same scores.
         let seed = self.relation.map_or(0, |relation| relation.0.into());
-        Support { relation: self.relation, pairs: &self.support, candidates, seed }
+        Support { relation: self.relation, pairs: &self.support, candidates, rejected: &self.rejected, seed }
     }
 }
 

@@ -54,7 +54,7 @@ pub(crate) struct CompleteArgs {
     /// A file of such pairs.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     support: Option<PathBuf>,
-    /// A file of pairs that the relation does not hold for; they are not answered.
+    /// A file of pairs that the relation does not hold for: what is learned leads away from them, and they are not answered.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     rejected: Option<PathBuf>,
     /// A head to complete; may be repeated.

@@ -245,7 +245,11 @@ fn a_server_to_be_killed() {
 
 /// A server in a process of its own, and where it listens.
 fn child(decisions: &Path) -> (Child, SocketAddr) {
-    let mut child = Command::new(std::env::current_exe().unwrap())
+    start(Command::new(std::env::current_exe().unwrap()), decisions)
+}
+
+fn start(mut program: Command, decisions: &Path) -> (Child, SocketAddr) {
+    let mut child = program
         .args(["--exact", "decisions::a_server_to_be_killed", "--ignored", "--nocapture"])
         .env(CHILD, format!("{}|{}", run_path().display(), decisions.display()))
         .stdout(Stdio::piped())
@@ -300,4 +304,38 @@ fn a_killed_server_has_lost_nothing() {
     let relations: BTreeSet<&str> = kept.iter().map(|of| of["relation"].as_str().unwrap()).collect();
     assert!(acknowledged.values().all(|relation| relations.contains(relation.as_str())));
     println!("{} decisions acknowledged, {} kept", acknowledged.len(), kept.len());
+}
+
+/// A limit on the size of files stands for a disk that is full.
+#[test]
+#[cfg(unix)]
+fn a_full_disk_refuses_decisions_and_loses_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("decisions.jsonl");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' XFSZ; ulimit -f 4; exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
+    let (mut server, address) = start(shell, &path);
+    let decide = |turn: usize| {
+        let relation = format!("relation number {turn}");
+        let body = json!({"relation": relation, "head": "virus", "tail": "fish", "verdict": "accepted"});
+        post(address, "/v1/decisions", &body)
+    };
+    let count = || get(address, "/v1/decisions").json()["decisions"].as_array().unwrap().len();
+    let refused = (0..1000).map(decide).position(|answer| answer.status != 201).unwrap();
+    assert!(refused > 2, "{refused}");
+    for turn in [refused, refused + 1] {
+        let problem = decide(turn).problem(500, "The server failed");
+        assert!(problem["detail"].as_str().unwrap().contains("the disk refused it"), "{problem}");
+    }
+    assert_eq!(count(), refused);
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let again = Running::at(dir, limits(), None);
+    assert_eq!(list(&again).len(), refused);
+    let line = post(
+        again.address,
+        "/v1/decisions",
+        &json!({"relation": "r", "head": "virus", "tail": "fish", "verdict": "accepted"}),
+    );
+    assert_eq!(line.json(), json!({"number": refused + 1}));
 }

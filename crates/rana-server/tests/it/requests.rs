@@ -246,6 +246,20 @@ fn slow_clients_do_not_hold_others_up() {
 }
 
 #[test]
+fn a_client_that_does_not_read_loses_its_place() {
+    let server = Running::with(Limits { read_seconds: 1, connections: 1, ..limits() }, None);
+    let address = server.address;
+    let mut deaf = connect(address);
+    // More than the system's buffers hold.
+    let request = format!("GET /openapi.json HTTP/1.1\r\nhost: {address}\r\n\r\n");
+    deaf.write_all(request.repeat(2000).as_bytes()).unwrap();
+    let start = Instant::now();
+    is_well(address);
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+    drop(deaf);
+}
+
+#[test]
 fn nonsense_on_the_wire() {
     for bytes in [
         &b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"[..],

@@ -7,10 +7,12 @@
 //! Everything random here is keyed by a seed and by what the number is for, so the same seed gives
 //! the same tasks and episodes on every platform and with any number of threads.
 
+mod candidate_places;
 mod candidates;
 mod episode;
 mod fold;
 pub mod fused;
+mod gathered;
 mod mode;
 mod model;
 mod pretraining_facts;
@@ -20,9 +22,11 @@ mod split;
 mod support;
 mod translation;
 
+pub use candidate_places::CandidatePlaces;
 pub use candidates::{CandidateBuilder, CandidateConfig, CandidateRule};
 pub use episode::{Episode, EpisodeConfig, EpisodeError, EpisodeSampler, Sampling};
 pub use fold::{Fold, tasks_without};
+pub use gathered::Gathered;
 pub use mode::{DataMode, TrainingTasks};
 pub use model::{AdaptedRelation, FewShotModel, Support, SupportError};
 pub use pretraining_facts::PretrainingFacts;
@@ -31,7 +35,7 @@ pub use split::{
     SplitReport, SplitSettings, TaskReport, split,
 };
 pub use support::{SupportOrder, first_k, resampled};
-pub use translation::{Gathered, Translation};
+pub use translation::Translation;
 
 #[cfg(test)]
 mod tests {

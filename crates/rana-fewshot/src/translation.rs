@@ -1,11 +1,9 @@
 //! [`Translation`]: a relation as one vector between entity rows.
 
-use std::borrow::Cow;
-use std::sync::OnceLock;
-
 use rana_embed::{Blocks, Norm, Similarity};
 use rana_graph::EntityId;
 
+use crate::gathered::{Gathered, gather};
 use crate::model::AdaptedRelation;
 
 /// A relation that leads from `h` to `h + R`: a tail is the better the closer it is to that.
@@ -20,40 +18,10 @@ pub struct Translation<F> {
     pub gathered: Gathered,
 }
 
-/// Rows one behind the other, gathered once.
-#[derive(Default)]
-pub struct Gathered(OnceLock<(Vec<EntityId>, Vec<f32>)>);
-
-/// Fewer rows are gathered faster than they are compared.
-const FEWEST_GATHERED: usize = 64;
-/// Numbers that are worth keeping: more would fill the memory of whoever keeps many relations.
-const MOST_GATHERED: usize = 1 << 22;
-
-impl Gathered {
-    /// The rows of some entities.
-    fn rows<'g>(
-        &'g self,
-        entities: &[EntityId],
-        dim: usize,
-        gather: impl Fn() -> Vec<f32>,
-    ) -> Cow<'g, [f32]> {
-        if entities.len() < FEWEST_GATHERED || entities.len() * dim > MOST_GATHERED {
-            return Cow::Owned(gather());
-        }
-        let (of, rows) = self.0.get_or_init(|| (entities.to_vec(), gather()));
-        if of == entities { Cow::Borrowed(rows) } else { Cow::Owned(gather()) }
-    }
-}
-
 impl<'v, F: Fn(EntityId) -> &'v [f32] + Send + Sync> AdaptedRelation for Translation<F> {
     fn scores(&self, heads: &[EntityId], candidates: &[EntityId], out: &mut [f32]) {
         let dim = self.relation.len();
-        let rows = |entities: &[EntityId]| {
-            let mut rows = Vec::with_capacity(entities.len() * dim);
-            entities.iter().for_each(|&entity| rows.extend_from_slice((self.rows)(entity)));
-            rows
-        };
-        let mut queries = rows(heads);
+        let mut queries = gather(heads, &self.rows);
         for query in queries.chunks_exact_mut(dim) {
             for (value, relation) in query.iter_mut().zip(&self.relation) {
                 *value += relation;
@@ -64,7 +32,7 @@ impl<'v, F: Fn(EntityId) -> &'v [f32] + Send + Sync> AdaptedRelation for Transla
             Norm::L2 => Similarity::L2,
         };
         let shape = Blocks::one(heads.len(), candidates.len(), dim);
-        let candidates = self.gathered.rows(candidates, dim, || rows(candidates));
+        let candidates = self.gathered.rows(candidates, &self.rows);
         similarity.scores(shape, &queries, &candidates, out);
     }
 }

@@ -1,7 +1,7 @@
 //! [`HeadScores`]: what a learned relation says of every candidate of one head.
 
 use rana_embed::math::exp;
-use rana_fewshot::AdaptedRelation;
+use rana_fewshot::{AdaptedRelation, CandidatePlaces};
 use rana_graph::EntityId;
 
 /// Scores that are looked at together: mostly none of them is among the best, or the whole block is added up.
@@ -11,19 +11,15 @@ const BLOCK: usize = 64;
 #[derive(Clone, Debug)]
 pub struct Tails {
     ids: Vec<EntityId>,
-    /// Places in the order of ids.
-    ascending: Vec<u32>,
+    places: CandidatePlaces,
 }
 
 impl Tails {
     /// Candidates in any order.
     #[must_use]
     pub fn new(ids: Vec<EntityId>) -> Self {
-        let mut ascending: Vec<u32> = (0..ids.len() as u32).collect();
-        if !ids.is_sorted() {
-            ascending.sort_unstable_by_key(|&place| ids[place as usize]);
-        }
-        Self { ids, ascending }
+        let places = CandidatePlaces::new(&ids);
+        Self { ids, places }
     }
 
     /// The candidates, in the order they were given.
@@ -34,9 +30,7 @@ impl Tails {
 
     /// Every place of a tail.
     fn places(&self, tail: EntityId) -> impl Iterator<Item = usize> {
-        let id = |&place: &u32| self.ids[place as usize];
-        let first = self.ascending.partition_point(|place| id(place) < tail);
-        self.ascending[first..].iter().take_while(move |place| id(place) == tail).map(|&place| place as usize)
+        self.places.of(&self.ids, tail)
     }
 }
 

@@ -3,41 +3,13 @@
 use rana_graph::EntityId;
 
 use super::evidence::{Evidence, Values};
-
-/// Where entities stand in a list of candidates.
-pub(super) struct Places<'c> {
-    candidates: &'c [EntityId],
-    /// The places in the order of their entities, unless the candidates are in that order themselves.
-    order: Option<Vec<u32>>,
-}
-
-impl<'c> Places<'c> {
-    pub(super) fn new(candidates: &'c [EntityId]) -> Self {
-        let order = (!candidates.is_sorted()).then(|| {
-            let mut order: Vec<u32> = (0..candidates.len() as u32).collect();
-            order.sort_unstable_by_key(|&place| candidates[place as usize]);
-            order
-        });
-        Self { candidates, order }
-    }
-
-    /// The places of an entity: none, one, or more if it is a candidate more than once.
-    pub(super) fn of(&self, entity: EntityId) -> impl Iterator<Item = usize> + '_ {
-        let at = move |rank: usize| self.order.as_ref().map_or(rank, |order| order[rank] as usize);
-        let first = match &self.order {
-            None => self.candidates.partition_point(|&other| other < entity),
-            Some(order) => order.partition_point(|&place| self.candidates[place as usize] < entity),
-        };
-        let ranks = first..self.candidates.len();
-        ranks.map(at).take_while(move |&place| self.candidates[place] == entity)
-    }
-}
+use crate::candidate_places::CandidatePlaces;
 
 /// The values of each source for each head and candidate: `rows[(head * candidates + candidate) * sources + source]`.
 pub(super) fn matrix(evidence: &[Evidence<'_>], heads: &[EntityId], candidates: &[EntityId]) -> Vec<f32> {
     let (sources, width) = (evidence.len(), candidates.len());
     let mut rows = vec![0.0; heads.len() * width * sources];
-    let places = Places::new(candidates);
+    let places = CandidatePlaces::new(candidates);
     let mut scores = Vec::new();
     for (source, of) in evidence.iter().enumerate() {
         let mut set = |head: usize, place: usize, value: f32| {
@@ -53,7 +25,7 @@ pub(super) fn matrix(evidence: &[Evidence<'_>], heads: &[EntityId], candidates: 
             Values::Few(values) => {
                 for (at, &head) in heads.iter().enumerate() {
                     values(head, &mut |tail, value| {
-                        places.of(tail).for_each(|place| set(at, place, value));
+                        places.of(candidates, tail).for_each(|place| set(at, place, value));
                     });
                 }
             }

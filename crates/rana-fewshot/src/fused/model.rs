@@ -1,12 +1,14 @@
 //! [`FusedModel`]: RANA and the evidence in the graph, weighed for each relation.
 
+use std::borrow::Cow;
+
 use rana_graph::EntityId;
 
 use super::evidence::{Evidence, EvidenceKind, Reason, Values};
-use super::matrix::Places;
 use super::record::records;
 use super::sources::Sources;
 use super::trust::TrustedSource;
+use crate::candidate_places::CandidatePlaces;
 use crate::model::{AdaptedRelation, FewShotModel, Support, SupportError};
 
 /// RANA and other evidence: the score of a tail is the sum of what all sources say of it, each weighed by how
@@ -37,7 +39,7 @@ impl<'s, 'g> FusedModel<'s, 'g> {
         let kinds: Vec<EvidenceKind> = self.trusted.iter().map(|of| of.evidence).collect();
         let records = records(self.sources, &kinds, support)?;
         let mut relation =
-            FusedRelation { tails: Vec::new(), few: Vec::new(), pairs: Vec::new(), prior: Prior::default() };
+            FusedRelation { tails: Vec::new(), few: Vec::new(), pairs: Vec::new(), usual: Usual::default() };
         for (of, &record) in self.trusted.iter().zip(&records) {
             let evidence = self.sources.adapt(of.evidence, support)?;
             let weighed = Weighed { weight: of.trust.weight(record, support.pairs.len()), evidence };
@@ -47,7 +49,7 @@ impl<'s, 'g> FusedModel<'s, 'g> {
                 Values::Pairs(_) => relation.pairs.push(weighed),
             }
         }
-        relation.prior = Prior::of(&relation, support.candidates);
+        relation.usual = Usual::new(&relation, support.candidates);
         Ok(relation)
     }
 }
@@ -69,7 +71,7 @@ pub struct FusedRelation<'a> {
     tails: Vec<Weighed<'a>>,
     few: Vec<Weighed<'a>>,
     pairs: Vec<Weighed<'a>>,
-    prior: Prior,
+    usual: Usual,
 }
 
 /// What one source adds to the score of a pair, and why.
@@ -119,33 +121,44 @@ impl FusedRelation<'_> {
     }
 }
 
-/// What the tail alone says of the usual candidates: it is asked for with every head.
+/// The candidates that are mostly asked for, and what does not change from head to head.
 #[derive(Default)]
-struct Prior {
-    /// Ascending.
-    tails: Vec<EntityId>,
-    scores: Vec<f32>,
+struct Usual {
+    candidates: Vec<EntityId>,
+    places: CandidatePlaces,
+    /// What the tail alone says of each.
+    prior: Vec<f32>,
 }
 
-impl Prior {
-    fn of(relation: &FusedRelation<'_>, candidates: &[EntityId]) -> Self {
-        let mut tails = candidates.to_vec();
-        tails.sort_unstable();
-        tails.dedup();
-        let scores = tails.iter().map(|&tail| relation.prior(tail)).collect();
-        Self { tails, scores }
+impl Usual {
+    fn new(relation: &FusedRelation<'_>, candidates: &[EntityId]) -> Self {
+        Self {
+            candidates: candidates.to_vec(),
+            places: CandidatePlaces::new(candidates),
+            prior: candidates.iter().map(|&tail| relation.prior(tail)).collect(),
+        }
     }
+}
 
-    fn get(&self, tail: EntityId) -> Option<f32> {
-        self.tails.binary_search(&tail).ok().map(|place| self.scores[place])
+impl FusedRelation<'_> {
+    /// What the tails alone say of some candidates, and where each of them stands.
+    fn seen(&self, candidates: &[EntityId]) -> (Cow<'_, [f32]>, Cow<'_, CandidatePlaces>) {
+        let usual = &self.usual;
+        if usual.candidates == candidates {
+            return (Cow::Borrowed(&usual.prior), Cow::Borrowed(&usual.places));
+        }
+        let prior = candidates.iter().map(|&tail| {
+            let place = usual.places.of(&usual.candidates, tail).next();
+            place.map_or_else(|| self.prior(tail), |place| usual.prior[place])
+        });
+        (prior.collect(), Cow::Owned(CandidatePlaces::new(candidates)))
     }
 }
 
 impl AdaptedRelation for FusedRelation<'_> {
     fn scores(&self, heads: &[EntityId], candidates: &[EntityId], out: &mut [f32]) {
         let width = candidates.len();
-        let prior: Vec<f32> =
-            candidates.iter().map(|&tail| self.prior.get(tail).unwrap_or_else(|| self.prior(tail))).collect();
+        let (prior, places) = self.seen(candidates);
         out.chunks_exact_mut(width).for_each(|row| row.copy_from_slice(&prior));
         let mut scores = vec![0.0; out.len()];
         for of in &self.pairs {
@@ -154,12 +167,11 @@ impl AdaptedRelation for FusedRelation<'_> {
                 out.iter_mut().zip(&scores).for_each(|(out, score)| *out += of.weight * score);
             }
         }
-        let places = Places::new(candidates);
         for (&head, row) in heads.iter().zip(out.chunks_exact_mut(width)) {
             for of in &self.few {
                 if let Values::Few(values) = &of.evidence.values {
                     values(head, &mut |tail, value| {
-                        places.of(tail).for_each(|place| row[place] += of.weight * value);
+                        places.of(candidates, tail).for_each(|place| row[place] += of.weight * value);
                     });
                 }
             }

@@ -4,6 +4,7 @@ use rana_embed::{Blocks, Similarity, Table};
 use rana_graph::EntityId;
 
 use super::evidence::{Evidence, EvidenceKind, Reason, Values};
+use crate::gathered::{Gathered, gather};
 use crate::model::{AdaptedRelation, FewShotModel, Support, SupportError};
 use crate::rana::RanaModel;
 
@@ -31,7 +32,7 @@ pub(super) fn product<'a>(table: &'a Table, support: &Support<'_>) -> Evidence<'
     relation.iter_mut().for_each(|value| *value /= norm);
     Evidence {
         kind: EvidenceKind::Product,
-        values: Values::Pairs(Box::new(Product { table, relation })),
+        values: Values::Pairs(Box::new(Product { table, relation, gathered: Gathered::default() })),
         reason: Box::new(|_, _, product| Some(Reason::Agrees { product })),
     }
 }
@@ -39,21 +40,18 @@ pub(super) fn product<'a>(table: &'a Table, support: &Support<'_>) -> Evidence<'
 struct Product<'a> {
     table: &'a Table,
     relation: Vec<f32>,
+    gathered: Gathered,
 }
 
 impl AdaptedRelation for Product<'_> {
     fn scores(&self, heads: &[EntityId], candidates: &[EntityId], out: &mut [f32]) {
         let dim = self.table.dim();
-        let rows = |entities: &[EntityId]| {
-            let mut rows = Vec::with_capacity(entities.len() * dim);
-            entities.iter().for_each(|entity| rows.extend_from_slice(self.table.row(entity.index())));
-            rows
-        };
-        let mut queries = rows(heads);
+        let row = |entity: EntityId| self.table.row(entity.index());
+        let mut queries = gather(heads, row);
         for query in queries.chunks_exact_mut(dim) {
             query.iter_mut().zip(&self.relation).for_each(|(value, relation)| *value *= relation);
         }
         let shape = Blocks::one(heads.len(), candidates.len(), dim);
-        Similarity::Dot.scores(shape, &queries, &rows(candidates), out);
+        Similarity::Dot.scores(shape, &queries, &self.gathered.rows(candidates, row), out);
     }
 }

@@ -19,9 +19,10 @@ use super::pairs::{EncodedPairs, add_r};
 use super::parameters::RanaParameters;
 use super::real::{add_scaled, dot};
 use super::weights::Layout;
+use crate::gathered::Gathered;
 use crate::model::{AdaptedRelation, FewShotModel, Support, SupportError};
 use crate::seed::{Purpose, rng};
-use crate::translation::{Gathered, Translation};
+use crate::translation::Translation;
 
 /// RANA with fixed parameters.
 pub struct RanaModel<'g> {

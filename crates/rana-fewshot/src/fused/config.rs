@@ -3,6 +3,7 @@
 use rana_graph::{Graph, TaskSet};
 use serde::{Deserialize, Serialize};
 
+use super::climb::Climb;
 use super::edges::EdgeIndex;
 use super::evidence::EvidenceKind;
 use super::trust::TERMS;
@@ -30,6 +31,11 @@ pub struct FusedConfig {
     pub ridge: f64,
     /// How many times dearer trust in the record of a source on one support is. A record of a few pairs is mostly luck.
     pub record_price: f64,
+    /// After the likelihood, trust is fitted to ranks in which rivals with scores this close count in part; 0 leaves it
+    /// to the likelihood.
+    pub softness: f64,
+    /// What it costs to leave the maximum of the likelihood for better ranks.
+    pub pull: f64,
     /// Chooses supports, queries and candidates.
     pub seed: u64,
 }
@@ -46,6 +52,8 @@ impl Default for FusedConfig {
             candidates: 1000,
             ridge: 1e-3,
             record_price: 25.0,
+            softness: 0.1,
+            pull: 0.01,
             seed: 0,
         }
     }
@@ -90,7 +98,12 @@ impl FusedConfig {
                 return wrong(field, "must be at least 1");
             }
         }
-        for (field, value) in [("ridge", self.ridge), ("record_price", self.record_price)] {
+        if !(self.softness.is_finite() && self.softness >= 0.0) {
+            return wrong("softness", "must be a positive number, or 0 for the likelihood alone");
+        }
+        for (field, value) in
+            [("ridge", self.ridge), ("record_price", self.record_price), ("pull", self.pull)]
+        {
             if !(value.is_finite() && value > 0.0) {
                 return wrong(field, "must be a positive number");
             }
@@ -105,6 +118,11 @@ impl FusedConfig {
             true => EdgeIndex::with_train_tasks(graph, tasks),
             false => EdgeIndex::background(graph),
         }
+    }
+
+    /// How trust is fitted to ranks.
+    pub(super) fn climb(&self) -> Climb {
+        Climb { softness: self.softness, pull: self.pull }
     }
 
     /// The price of each term of a [`Trust`](super::Trust).

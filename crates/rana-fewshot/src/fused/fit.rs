@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::trust::{TERMS, terms};
 
 /// One query: the values of all sources for its candidates, the right one first.
+#[derive(Debug)]
 pub(super) struct LessonQuery {
     /// `rows[candidate * sources + source]`.
     pub(super) rows: Vec<f32>,
@@ -16,6 +17,7 @@ pub(super) struct LessonQuery {
 }
 
 /// The queries of one support.
+#[derive(Debug)]
 pub(super) struct Lesson {
     /// The record of each source on the support.
     pub(super) records: Vec<f32>,
@@ -23,13 +25,48 @@ pub(super) struct Lesson {
     pub(super) queries: Vec<LessonQuery>,
 }
 
+impl Lesson {
+    /// What the weights of each source are made of.
+    fn terms(&self) -> Vec<[f32; TERMS]> {
+        self.records.iter().map(|&of| terms(of, self.shots)).collect()
+    }
+
+    /// How much each source counts, for values that are not divided by `scales`.
+    pub(super) fn weights(&self, scales: &[f32], at: &[f64]) -> Vec<f32> {
+        let of_source = |(terms, numbers): (&[f32; TERMS], &[f64])| -> f64 {
+            numbers.iter().zip(terms).map(|(number, &term)| number * f64::from(term)).sum()
+        };
+        let all = self.terms();
+        let weights = all.iter().zip(at.chunks_exact(TERMS)).map(of_source);
+        weights.zip(scales).map(|(weight, scale)| weight as f32 / scale).collect()
+    }
+
+    /// The slope by what is learned, given the slope by each weight.
+    pub(super) fn by_term(&self, scales: &[f32], slope: &[f64]) -> Vec<f64> {
+        let all = self.terms();
+        let sources = all.iter().zip(scales).zip(slope);
+        let of_source = |((terms, &scale), &slope): ((&[f32; TERMS], &f32), &f64)| {
+            terms.map(|term| slope * f64::from(term / scale))
+        };
+        sources.flat_map(of_source).collect()
+    }
+}
+
+/// Where the right candidates are most likely.
+pub(super) struct Likely {
+    /// The numbers, `[source * TERMS + term]`, for values divided by scales.
+    pub(super) at: Vec<f64>,
+    /// How fast it becomes less likely around there; symmetric, row by row.
+    pub(super) curvature: Vec<f64>,
+}
+
 /// How far steps go at most, and when they are too small to matter.
 const MOST_STEPS: usize = 50;
 const SMALL: f64 = 1e-7;
 
 /// The numbers that make the right candidates of all lessons most likely, each lesson counting the same, with the
-/// `price` of its term times half the square of each; `[source * TERMS + term]`, for values divided by `scales`.
-pub(super) fn fit(lessons: &[&Lesson], scales: &[f32], price: [f64; TERMS]) -> Vec<f64> {
+/// `price` of its term times half the square of each.
+pub(super) fn fit(lessons: &[&Lesson], scales: &[f32], price: [f64; TERMS]) -> Likely {
     let count = scales.len() * TERMS;
     let mut at = vec![0.0; count];
     let mut here = Local::of(lessons, scales, &at, price, true);
@@ -56,7 +93,7 @@ pub(super) fn fit(lessons: &[&Lesson], scales: &[f32], price: [f64; TERMS]) -> V
         at = next;
         here = Local::of(lessons, scales, &at, price, true);
     }
-    at
+    Likely { at, curvature: here.curvature }
 }
 
 /// The loss at a place, its gradient and its curvature.
@@ -93,14 +130,7 @@ impl Local {
 
     fn of_lesson(lesson: &Lesson, scales: &[f32], at: &[f64], is_full: bool) -> Self {
         let sources = scales.len();
-        let terms: Vec<[f32; TERMS]> = lesson.records.iter().map(|&of| terms(of, lesson.shots)).collect();
-        let weights: Vec<f32> = (0..sources)
-            .map(|source| {
-                let weight: f64 =
-                    (0..TERMS).map(|term| at[source * TERMS + term] * f64::from(terms[source][term])).sum();
-                weight as f32 / scales[source]
-            })
-            .collect();
+        let weights = lesson.weights(scales, at);
         let share = 1.0 / lesson.queries.len() as f64;
         let (mut loss, mut slope, mut spread) = (0.0, vec![0.0; sources], vec![0.0; sources * sources]);
         for query in &lesson.queries {
@@ -149,11 +179,12 @@ impl Local {
         let count = sources * TERMS;
         let (mut gradient, mut curvature) = (vec![0.0; count], vec![0.0; count * count]);
         if is_full {
+            gradient = lesson.by_term(scales, &slope);
+            let terms = lesson.terms();
             let factor = |source: usize, term: usize| f64::from(terms[source][term] / scales[source]);
             for source in 0..sources {
                 for term in 0..TERMS {
                     let row = source * TERMS + term;
-                    gradient[row] = slope[source] * factor(source, term);
                     for other in 0..sources {
                         let spread = spread[source.max(other) * sources + source.min(other)];
                         for other_term in 0..TERMS {
@@ -169,7 +200,7 @@ impl Local {
 }
 
 /// Solves `matrix · x = right` for a symmetric positive definite matrix by Cholesky's method; none if it is not.
-fn solve(matrix: &[f64], right: &[f64]) -> Option<Vec<f64>> {
+pub(super) fn solve(matrix: &[f64], right: &[f64]) -> Option<Vec<f64>> {
     let count = right.len();
     let mut lower = vec![0.0; count * count];
     for row in 0..count {

@@ -4,6 +4,7 @@ use rana_graph::{EntityId, Pair, Task, TaskSet};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
+use super::climb::Climb;
 use super::config::FusedConfig;
 use super::evidence::{Evidence, EvidenceKind, Values};
 use super::fit::{Lesson, LessonQuery, fit};
@@ -19,6 +20,7 @@ use crate::support::SupportOrder;
 pub struct Lessons {
     kinds: Vec<EvidenceKind>,
     price: [f64; TERMS],
+    climb: Climb,
     lessons: Vec<Lesson>,
 }
 
@@ -49,6 +51,7 @@ impl Lessons {
         Ok(Self {
             kinds: kinds.clone(),
             price: config.price(),
+            climb: config.climb(),
             lessons: lessons?.into_iter().flatten().collect(),
         })
     }
@@ -73,7 +76,8 @@ impl Lessons {
             lessons.par_iter().map(|lesson| lesson.of_sources(&used, kinds.len())).collect();
         let chosen: Vec<&Lesson> = chosen.iter().collect();
         let scales = scales(&chosen, used.len());
-        let learned = fit(&chosen, &scales, all[0].price);
+        let likely = fit(&chosen, &scales, all[0].price);
+        let learned = all[0].climb.from(likely, &chosen, &scales);
         used.iter()
             .zip(learned.chunks_exact(TERMS))
             .zip(&scales)

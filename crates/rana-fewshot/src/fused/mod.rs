@@ -15,6 +15,7 @@
 //! - Lessons are gathered by vectors and a RANA that know no fact of the task ([`FusedConfig::folds`]).
 //! - The filter of known tails only removes rivals of a query.
 
+mod climb;
 mod config;
 mod edges;
 mod evidence;

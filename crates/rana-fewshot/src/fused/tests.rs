@@ -9,6 +9,7 @@ use rana_graph::{
     TaskSetBuilder,
 };
 
+use super::climb::Climb;
 use super::evidence::{Evidence, EvidenceKind, Reason};
 use super::fit::{Lesson, LessonQuery, fit};
 use super::matrix::matrix;
@@ -242,24 +243,11 @@ proptest! {
     }
 
     #[test]
-    fn trust_is_learned_to_the_bottom(
-        values in prop::collection::vec(-1.0f32..1.0, 3 * 4 * 5 * 2),
-        records in prop::collection::vec(0.0f32..1.0, 6),
-        shots in prop::collection::vec(1usize..9, 3),
-        ridge in 0.001f64..0.1,
-    ) {
-        let lessons: Vec<Lesson> = (0..3).map(|lesson| Lesson {
-            records: records[2 * lesson..][..2].to_vec(),
-            shots: shots[lesson],
-            queries: (0..4).map(|query| LessonQuery {
-                rows: values[(lesson * 4 + query) * 10..][..10].to_vec(),
-                stands_for: vec![0.0, 0.0, 0.5, 1.0, 0.0],
-            }).collect(),
-        }).collect();
+    fn trust_is_learned_to_the_bottom(lessons in lessons(), ridge in 0.001f64..0.1) {
         let all: Vec<&Lesson> = lessons.iter().collect();
         let scales = [0.5, 2.0];
         let price = [ridge, 3.0 * ridge, ridge];
-        let best = fit(&all, &scales, price);
+        let best = fit(&all, &scales, price).at;
         let least = loss(&lessons, &scales, price, &best);
         // No step in any direction leads further down.
         for place in 0..best.len() {
@@ -270,6 +258,76 @@ proptest! {
             }
         }
     }
+
+    #[test]
+    fn trust_then_climbs_to_better_ranks(lessons in lessons(), softness in 0.2f64..2.0, pull in 0.001f64..0.1) {
+        let all: Vec<&Lesson> = lessons.iter().collect();
+        let scales = [0.5, 2.0];
+        let climb = Climb { softness, pull };
+        let likely = fit(&all, &scales, [0.01; 3]);
+        let (start, curvature) = (likely.at.clone(), likely.curvature.clone());
+        let height = |at: &[f64]| climb.height(&all, &scales, at, &start, &curvature);
+        let top = climb.from(likely, &all, &scales);
+        prop_assert!(height(&top).0 >= height(&start).0);
+        prop_assert!((height(&start).0 - reciprocal_rank(&lessons, &scales, &start, softness)).abs() < 1e-5);
+        let (_, slope) = height(&top);
+        for (place, slope) in slope.into_iter().enumerate() {
+            let beside = |by: f64| {
+                let mut at = top.clone();
+                at[place] += by;
+                height(&at).0
+            };
+            let measured = (beside(1e-3) - beside(-1e-3)) / 2e-3;
+            prop_assert!((slope - measured).abs() < 2e-3 * (1.0 + slope.abs()), "{slope} for {measured}");
+        }
+        let still = Climb { softness: 0.0, pull }.from(fit(&all, &scales, [0.01; 3]), &all, &scales);
+        prop_assert_eq!(still, start);
+    }
+}
+
+/// Three lessons of four queries with five candidates, by two sources.
+fn lessons() -> impl Strategy<Value = Vec<Lesson>> {
+    let values = prop::collection::vec(-1.0f32..1.0, 3 * 4 * 5 * 2);
+    let records = prop::collection::vec(0.0f32..1.0, 6);
+    let shots = prop::collection::vec(1usize..9, 3);
+    (values, records, shots).prop_map(|(values, records, shots)| {
+        let query = |number: usize| LessonQuery {
+            rows: values[number * 10..][..10].to_vec(),
+            stands_for: vec![0.0, 0.0, 0.5, 1.0, 0.0],
+        };
+        let lesson = |number: usize| Lesson {
+            records: records[2 * number..][..2].to_vec(),
+            shots: shots[number],
+            queries: (4 * number..4 * number + 4).map(query).collect(),
+        };
+        (0..3).map(lesson).collect()
+    })
+}
+
+/// The score of a candidate, straight from its definition.
+fn score(lesson: &Lesson, query: &LessonQuery, candidate: usize, scales: &[f32], at: &[f64]) -> f64 {
+    let of_source = |source: usize| {
+        let terms = [1.0, f64::from(lesson.records[source]), 1.0 / lesson.shots as f64];
+        let weight: f64 = (0..3).map(|term| at[source * 3 + term] * terms[term]).sum();
+        weight * f64::from(query.rows[candidate * scales.len() + source] / scales[source])
+    };
+    (0..scales.len()).map(of_source).sum()
+}
+
+/// The mean smooth reciprocal rank, straight from its definition.
+fn reciprocal_rank(lessons: &[Lesson], scales: &[f32], at: &[f64], softness: f64) -> f64 {
+    let mut sum = 0.0;
+    for lesson in lessons {
+        for query in &lesson.queries {
+            let of = |candidate| score(lesson, query, candidate, scales, at);
+            let ahead = |rival: usize| {
+                f64::from(query.stands_for[rival]).exp() / (1.0 + ((of(0) - of(rival)) / softness).exp())
+            };
+            let rank = 1.0 + (1..query.stands_for.len()).map(ahead).sum::<f64>();
+            sum += 1.0 / (rank * (lessons.len() * lesson.queries.len()) as f64);
+        }
+    }
+    sum
 }
 
 /// The loss, straight from its definition.
@@ -277,15 +335,8 @@ fn loss(lessons: &[Lesson], scales: &[f32], price: [f64; 3], at: &[f64]) -> f64 
     let mut loss: f64 = at.iter().enumerate().map(|(place, of)| 0.5 * price[place % 3] * of * of).sum();
     for lesson in lessons {
         for query in &lesson.queries {
-            let score = |candidate: usize| -> f64 {
-                let mut score = f64::from(query.stands_for[candidate]);
-                for source in 0..scales.len() {
-                    let terms = [1.0, f64::from(lesson.records[source]), 1.0 / lesson.shots as f64];
-                    let weight: f64 = (0..3).map(|term| at[source * 3 + term] * terms[term]).sum();
-                    score +=
-                        weight * f64::from(query.rows[candidate * scales.len() + source] / scales[source]);
-                }
-                score
+            let score = |candidate: usize| {
+                f64::from(query.stands_for[candidate]) + score(lesson, query, candidate, scales, at)
             };
             let total: f64 = (0..query.stands_for.len()).map(|candidate| score(candidate).exp()).sum();
             loss += (total.ln() - score(0)) / (lessons.len() * lesson.queries.len()) as f64;
@@ -338,7 +389,9 @@ fn wrong_settings_are_named() {
         (FusedConfig { queries: 0, ..good.clone() }, "queries"),
         (FusedConfig { candidates: 0, ..good.clone() }, "candidates"),
         (FusedConfig { ridge: -1.0, ..good.clone() }, "ridge"),
-        (FusedConfig { record_price: f64::NAN, ..good }, "record_price"),
+        (FusedConfig { record_price: f64::NAN, ..good.clone() }, "record_price"),
+        (FusedConfig { softness: -0.1, ..good.clone() }, "softness"),
+        (FusedConfig { pull: 0.0, ..good }, "pull"),
     ] {
         assert_eq!(config.check().unwrap_err().field, field);
     }

@@ -20,6 +20,8 @@ pub(super) struct Climb {
 const MOST_STEPS: usize = 60;
 /// A climb that gains less has arrived.
 const SMALL: f64 = 1e-6;
+/// Rivals that are so many times the softness behind do not count.
+const FAR: f64 = 30.0;
 /// A shorter step gains nothing.
 const SHORTEST: f64 = 1e-3;
 
@@ -100,17 +102,18 @@ impl Climb {
             let right_score = score(right);
             let (mut rank, mut rank_slope) = (1.0, vec![0.0; sources]);
             for (row, &stands_for) in rows {
-                let ahead = 1.0 / (1.0 + ((right_score - score(row)) / self.softness).exp());
-                let count = f64::from(stands_for).exp();
+                let gap = (right_score - score(row)) / self.softness;
+                // Most are far behind.
+                if gap > FAR {
+                    continue;
+                }
+                let (ahead, count) = (1.0 / (1.0 + gap.exp()), f64::from(stands_for).exp());
                 rank += count * ahead;
                 let steep = count * ahead * (1.0 - ahead) / self.softness;
-                // Most are far ahead or far behind.
-                if steep > 1e-9 {
-                    let ends = row.iter().zip(right);
-                    rank_slope.iter_mut().zip(ends).for_each(|(slope, (rival, right))| {
-                        *slope += steep * f64::from(rival - right);
-                    });
-                }
+                let ends = row.iter().zip(right);
+                rank_slope.iter_mut().zip(ends).for_each(|(slope, (rival, right))| {
+                    *slope += steep * f64::from(rival - right);
+                });
             }
             height += share / rank;
             slope.iter_mut().zip(&rank_slope).for_each(|(sum, of)| *sum -= share / (rank * rank) * of);

@@ -89,6 +89,7 @@ impl FusedRun {
         let evidence = &training.fused.evidence;
         let shots = training.rana.shots;
         let inside = Workspace::new(PARTS);
+        let (trusted, without_folds) = (parts.learn(evidence), parts.learn_without_folds(evidence));
         let manifest = FusedManifest {
             format: FORMAT.to_owned(),
             version: VERSION,
@@ -99,9 +100,9 @@ impl FusedRun {
             config: training.fused.clone(),
             seed: training.rana.seed,
             shots,
-            trusted: parts.learn(evidence),
-            scores: parts.scores(evidence, shots)?,
-            calibration: parts.calibration(evidence, training.fused.seed)?,
+            scores: parts.scores(&trusted, &without_folds, shots)?,
+            calibration: parts.calibration(&without_folds, training.fused.seed)?,
+            trusted,
         };
         let text = serde_json::to_vec_pretty(&manifest)
             .map_err(|error| TrialError::io(&path, "write the manifest")(error.into()))?;

@@ -178,48 +178,63 @@ impl<'s> Parts<'s> {
         FusedModel::new(&self.parts[0].sources, trusted)
     }
 
-    /// The parts that know nothing of a fold, each with the trust that the lessons of the other folds teach.
-    fn left_out(&self, evidence: &[EvidenceKind]) -> impl Iterator<Item = (&Part<'s>, Vec<TrustedSource>)> {
-        self.parts[1..].iter().enumerate().map(|(at, part)| {
+    /// For each fold of the train tasks the trust that the lessons of the other folds teach.
+    #[must_use]
+    pub fn learn_without_folds(&self, evidence: &[EvidenceKind]) -> Vec<Vec<TrustedSource>> {
+        let without = |at: usize| {
             let others = self.lessons.iter().enumerate().filter(|&(other, _)| other != at);
-            (part, Lessons::learn(&others.map(|(_, of)| of).collect::<Vec<_>>(), evidence))
-        })
+            Lessons::learn(&others.map(|(_, of)| of).collect::<Vec<_>>(), evidence)
+        };
+        (0..self.lessons.len()).map(without).collect()
     }
 
-    /// What turns scores into confidence, learned on the train tasks, each by a part that does not know it.
+    /// The parts that know nothing of a fold, each with the trust that was learned without it.
+    fn left_out<'a>(
+        &'a self,
+        without_folds: &'a [Vec<TrustedSource>],
+    ) -> impl Iterator<Item = (&'a Part<'s>, FusedModel<'a, 's>)> {
+        let parts = self.parts[1..].iter().zip(without_folds);
+        parts.map(|(part, trusted)| (part, FusedModel::new(&part.sources, trusted.clone())))
+    }
+
+    /// What turns scores into confidence, learned on the train tasks, each by a part and trust that do not know it.
     ///
     /// # Errors
     /// If a source cannot answer for a support.
     pub fn calibration(
         &self,
-        evidence: &[EvidenceKind],
+        without_folds: &[Vec<TrustedSource>],
         seed: u64,
     ) -> Result<Option<Calibration>, FusedError> {
         let mut lessons = ConfidenceLessons::default();
-        for (part, trusted) in self.left_out(evidence) {
+        for (part, model) in self.left_out(without_folds) {
             let left: Vec<Task<'_>> =
                 part.fold.map_or_else(Vec::new, |fold| fold.left_out(&self.store.tasks).collect());
-            let model = FusedModel::new(&part.sources, trusted);
             lessons.extend(ConfidenceLessons::gather(&model, &self.store.tasks, &left, seed)?);
         }
         Ok(Calibration::learn(&lessons))
     }
 
-    /// What settings can be chosen by, with supports of `shots` pairs.
+    /// What settings can be chosen by, with supports of `shots` pairs: dev tasks by what was learned of all folds, each
+    /// fold by what was learned of the others.
     ///
     /// # Errors
     /// If a task cannot be evaluated.
-    pub fn scores(&self, evidence: &[EvidenceKind], shots: usize) -> Result<FusedScores, FusedError> {
+    pub fn scores(
+        &self,
+        trusted: &[TrustedSource],
+        without_folds: &[Vec<TrustedSource>],
+        shots: usize,
+    ) -> Result<FusedScores, FusedError> {
         let evaluation = FewShotEvaluation { shots, ..FewShotEvaluation::default() };
-        let evaluate = |part: &Part<'s>, trusted: Vec<TrustedSource>| {
+        let evaluate = |part: &Part<'s>, model: &FusedModel<'_, 's>| {
             let tasks = tasks_without(part.fold, &self.store.tasks);
-            let model = FusedModel::new(&part.sources, trusted);
-            evaluation.evaluate(&model, &self.store.graph, &tasks, Split::Dev, &())
+            evaluation.evaluate(model, &self.store.graph, &tasks, Split::Dev, &())
         };
-        let dev = evaluate(&self.parts[0], self.learn(evidence))?;
+        let dev = evaluate(&self.parts[0], &self.model(trusted.to_vec()))?;
         let (mut queries, mut of_queries, mut tasks, mut of_tasks) = (0.0, 0.0, 0.0, 0.0);
-        for (part, trusted) in self.left_out(evidence) {
-            let report = evaluate(part, trusted)?;
+        for (part, model) in self.left_out(without_folds) {
+            let report = evaluate(part, &model)?;
             queries += report.micro.queries as f64;
             of_queries += report.micro.queries as f64 * report.micro.mrr;
             tasks += report.tasks.len() as f64;

@@ -9,7 +9,7 @@ use crate::command::{fail, json, run, text};
 
 /// UMLS, split and pre-trained: what the quickstart leaves. Made once, read by all.
 static TOUR: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     run(dir.path(), &["quickstart", "--out", "tour", "--quiet"]);
     dir
 });

@@ -119,12 +119,7 @@ impl<'g> RanaModel<'g> {
         let mut rng = rng(config.seed, Purpose::TestNegatives, [support.seed, draw]);
         let mut contrasts = Contrasts::default();
         for &pair in support.pairs {
-            let mut known: Vec<EntityId> = support
-                .pairs
-                .iter()
-                .filter(|other| other.head == pair.head)
-                .map(|other| other.tail)
-                .collect();
+            let mut known: Vec<EntityId> = Pair::tails_of(support.pairs, pair.head).collect();
             known.sort_unstable();
             let cutoff = match config.prune_at_test {
                 true => sampler.cutoff(pair.tail, support.candidates),

@@ -16,9 +16,9 @@ use rana::trial::{Unwatched, VectorPlan, VectorSettings};
 use rana_server::{Limits, Server, ServerConfig, ServerSettings};
 use tokio::sync::oneshot;
 
-/// A small `rana-fused` of UMLS. Made once, read by all.
+/// A small `rana-fused` of UMLS. Made once, read by all; never dropped, so it stands among what is built.
 static RUN: LazyLock<(tempfile::TempDir, PathBuf)> = LazyLock::new(|| {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let graph = import(&[rana::umls()], &ImportOptions::default(), &()).unwrap().graph;
     let benchmark = split(&graph, &SplitConfig::default()).unwrap();
     Store::write(dir.path().join("kg"), &benchmark.graph, &benchmark.tasks, Vec::new()).unwrap();

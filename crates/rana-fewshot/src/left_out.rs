@@ -1,0 +1,84 @@
+//! [`LeftOut`]: each pair of a support in turn, to be found by the others.
+
+use rana_graph::{EntityId, Pair};
+
+use crate::model::Support;
+
+/// A mean over a few pairs is all that is wanted, and each one costs an adaptation to all others.
+const MOST_PAIRS: usize = 8;
+
+/// A pair of a support that is left out of it and asked for.
+pub struct LeftOut {
+    /// The pair.
+    pub asked: Pair,
+    /// The others.
+    pub left: Vec<Pair>,
+    /// The tail of the pair, then rivals; other tails of its head in the support are none.
+    pub candidates: Vec<EntityId>,
+    /// How many candidates of the support each rival stands for.
+    pub stands_for: usize,
+}
+
+impl LeftOut {
+    /// Leaves out the pairs of a support in turn, at most eight, each with about `most_candidates` candidates; evenly
+    /// among all, so that they are always the same. A single pair leaves nothing to find it by.
+    #[must_use]
+    pub fn each(support: &Support<'_>, most_candidates: usize) -> Vec<Self> {
+        let pairs = support.pairs;
+        if pairs.len() < 2 {
+            return Vec::new();
+        }
+        let stands_for = support.candidates.len().div_ceil(most_candidates).max(1);
+        let every = pairs.len().div_ceil(MOST_PAIRS);
+        let of = |(at, &asked): (usize, &Pair)| {
+            let mut left = pairs.to_vec();
+            left.remove(at);
+            let is_right = |tail: EntityId| pairs.contains(&Pair { tail, ..asked });
+            let rivals =
+                support.candidates.iter().copied().step_by(stands_for).filter(|&tail| !is_right(tail));
+            let candidates = std::iter::once(asked.tail).chain(rivals).collect();
+            Self { asked, left, candidates, stands_for }
+        };
+        pairs.iter().enumerate().step_by(every).map(of).collect()
+    }
+
+    /// The support without the pair.
+    #[must_use]
+    pub fn support<'a>(&'a self, of: &Support<'a>) -> Support<'a> {
+        Support { pairs: &self.left, ..*of }
+    }
+
+    /// How many rivals have a higher score than the pair; ties count half, as in an evaluation.
+    ///
+    /// `scores` are those of the candidates, in their order.
+    #[must_use]
+    pub fn ahead(mut scores: impl Iterator<Item = f32>) -> f32 {
+        let right = scores.next().unwrap_or(0.0);
+        scores.map(|score| if score > right { 1.0 } else { 0.5 * f32::from(score == right) }).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_pair_is_asked_for_by_the_others() {
+        let pair = |head, tail| Pair { head: EntityId(head), tail: EntityId(tail) };
+        let pairs = [pair(0, 10), pair(0, 11), pair(1, 12)];
+        let candidates: Vec<EntityId> = (10..20).map(EntityId).collect();
+        let support =
+            Support { relation: None, pairs: &pairs, candidates: &candidates, rejected: &[], seed: 0 };
+        let all = LeftOut::each(&support, 100);
+        assert_eq!(all.iter().map(|of| of.asked).collect::<Vec<_>>(), pairs);
+        assert_eq!(all[1].support(&support).pairs, [pairs[0], pairs[2]]);
+        // The head's other tail is no rival.
+        assert_eq!(all[1].candidates[0], EntityId(11));
+        assert!(all[1].candidates.len() == 9 && !all[1].candidates.contains(&EntityId(10)));
+        assert_eq!(LeftOut::each(&support, 5)[2].stands_for, 2);
+        assert!(LeftOut::each(&Support { pairs: &pairs[..1], ..support }, 5).is_empty());
+        let many: Vec<Pair> = (0..30).map(|at| pair(at, at)).collect();
+        assert_eq!(LeftOut::each(&Support { pairs: &many, ..support }, 5).len(), 8);
+        assert_eq!(LeftOut::ahead([1.0, 2.0, 1.0, 0.0].into_iter()), 1.5);
+    }
+}

@@ -25,8 +25,8 @@ use crate::question::{AskedRelation, Question, yes};
 const PLAUSIBLE: &str = "plausible";
 /// Names that are looked up in microseconds.
 const FEW_NAMES: usize = 64;
-/// Candidates that are scored in well under a millisecond, which may keep the next request waiting.
-const FEW_CANDIDATES: usize = 20_000;
+/// Tails that are scored in well under a millisecond, which may keep the next request waiting.
+const FEW_TAILS: usize = 20_000;
 
 /// A relation, and the heads to complete it for.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -258,7 +258,7 @@ impl Asked {
     /// Whether the answer takes so little that it need not wait for its turn.
     fn is_short(&self, learned: &LearnedRelation<'_>) -> bool {
         let is_one = self.heads.as_ref().is_some_and(|heads| heads.len() == 1);
-        is_one && !self.reasons && learned.candidates().len() <= FEW_CANDIDATES
+        is_one && !self.reasons && learned.scored_tails() <= FEW_TAILS
     }
 }
 

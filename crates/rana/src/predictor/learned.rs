@@ -101,6 +101,12 @@ impl<'p> LearnedRelation<'p> {
         self.chosen.as_ref().unwrap_or(&self.fitting).ids()
     }
 
+    /// How many tails are scored to answer for a head: also those that are only compared with, to say how sure it is.
+    #[must_use]
+    pub fn scored_tails(&self) -> usize {
+        self.fitting.ids().len() + self.chosen.as_ref().map_or(0, |chosen| chosen.ids().len())
+    }
+
     /// How well each pair of the support is found by the others, from 0 to 1; none if there is only one.
     #[must_use]
     pub fn record(&self) -> Option<f32> {

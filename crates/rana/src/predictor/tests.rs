@@ -128,7 +128,10 @@ fn answers_keep_to_what_was_asked_and_say_why() {
     // Listed candidates are the only ones, with the scores they had.
     let listed = vec![answers[2].pair.tail, answers[1].pair.tail];
     let chosen = RelationRequest { candidates: CandidateChoice::Listed(listed), ..request.clone() };
-    let few = predictor.learn(chosen).unwrap().complete(head, &ALL);
+    let chosen = predictor.learn(chosen).unwrap();
+    let few = chosen.complete(head, &ALL);
+    // They are still compared with all others.
+    assert_eq!(chosen.scored_tails(), learned.candidates().len() + 2);
     assert_eq!(
         few.iter().map(|answer| (answer.pair, answer.score)).collect::<Vec<_>>(),
         [(answers[1].pair, answers[1].score), (answers[2].pair, answers[2].score)]

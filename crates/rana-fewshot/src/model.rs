@@ -1,6 +1,6 @@
 //! [`FewShotModel`]: what turns a support set into scores.
 
-use rana_graph::{EntityId, Pair, RelationId};
+use rana_graph::{EntityId, Pair, RelationId, Task};
 
 /// All that a model is told of a relation.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +16,14 @@ pub struct Support<'a> {
     pub rejected: &'a [Pair],
     /// Chooses what is drawn: the same support and the same seed give the same scores.
     pub seed: u64,
+}
+
+impl<'a> Support<'a> {
+    /// What a task tells: some of its pairs, and its candidates.
+    #[must_use]
+    pub fn of_task(task: &Task<'a>, pairs: &'a [Pair], seed: u64) -> Self {
+        Self { relation: Some(task.relation), pairs, candidates: task.candidates, rejected: &[], seed }
+    }
 }
 
 /// Why a model cannot answer for a support: it was trained on another one.

@@ -189,29 +189,36 @@ pub(crate) async fn complete(
     State(app): State<Arc<App>>,
     Body(request): Body<CompleteRequest>,
 ) -> Result<JsonBytes, Problem> {
+    // Labels and mistakes take a search.
     if !request.has_only_names(&app.predictor.store().graph) {
-        let work = {
-            let app = Arc::clone(&app);
-            move || learned_answer(&app, Asked::new(&app, request)?)
-        };
-        return app.computations.run(work).await;
+        return in_turn(&app, |app| Asked::new(app, request)).await;
     }
     let asked = Asked::new(&app, request)?;
     match app.learned.ready(&asked.question.request) {
         // Answered sooner than another thread would begin to.
         Some(learned) if asked.is_short(&learned) => JsonBytes::new(&answer(&app, asked, &learned)),
-        _ => {
-            let work = {
-                let app = Arc::clone(&app);
-                move || learned_answer(&app, asked)
-            };
-            app.computations.run(work).await
-        }
+        _ => in_turn(&app, |_| Ok(asked)).await,
     }
 }
 
+/// Learns what is asked for and answers it when it is its turn.
+async fn in_turn(
+    app: &Arc<App>,
+    understand: impl FnOnce(&App) -> Result<Asked, Problem> + Send + 'static,
+) -> Result<JsonBytes, Problem> {
+    let work = {
+        let app = Arc::clone(app);
+        move || {
+            let asked = understand(&app)?;
+            let learned = app.learn(&asked.question)?;
+            JsonBytes::new(&answer(&app, asked, &learned))
+        }
+    };
+    app.computations.run(work).await
+}
+
 impl CompleteRequest {
-    /// Whether everything in it is found by its name; labels and mistakes take a search.
+    /// Whether it has few names, and all of them are those of entities.
     fn has_only_names(&self, graph: &Graph) -> bool {
         let heads: &[String] = match &self.heads {
             Heads::Listed(heads) => heads,
@@ -260,11 +267,6 @@ impl Asked {
         let is_one = self.heads.as_ref().is_some_and(|heads| heads.len() == 1);
         is_one && !self.reasons && learned.scored_tails() <= FEW_TAILS
     }
-}
-
-fn learned_answer(app: &App, asked: Asked) -> Result<JsonBytes, Problem> {
-    let learned = app.learn(&asked.question)?;
-    JsonBytes::new(&answer(app, asked, &learned))
 }
 
 fn answer(app: &App, asked: Asked, learned: &LearnedRelation<'_>) -> Completion {

@@ -46,13 +46,7 @@ fn main() {
     let mut queries = 0;
     for task in tasks.of(Split::Test) {
         let Ok(episode) = first_k(&task, 5) else { continue };
-        let support = Support {
-            relation: Some(task.relation),
-            pairs: &episode.support,
-            candidates: task.candidates,
-            rejected: &[],
-            seed: 0,
-        };
+        let support = Support::of_task(&task, &episode.support, 0);
         let relation = model.adapt(&support).unwrap();
         let heads: Vec<EntityId> = episode.query.iter().map(|query| query.head).collect();
         for heads in heads.chunks(16) {

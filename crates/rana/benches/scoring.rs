@@ -55,13 +55,7 @@ fn measure(model: &dyn FewShotModel, store: &Store, heads_at_a_time: usize) -> (
     let (mut adapt, mut score) = (Duration::ZERO, Duration::ZERO);
     for task in store.tasks.of(Split::Test) {
         let episode = first_k(&task, 5).unwrap();
-        let support = Support {
-            relation: Some(task.relation),
-            pairs: &episode.support,
-            candidates: task.candidates,
-            rejected: &[],
-            seed: u64::from(task.relation.0),
-        };
+        let support = Support::of_task(&task, &episode.support, u64::from(task.relation.0));
         let start = Instant::now();
         let relation = model.adapt(&support).unwrap();
         adapt += start.elapsed();

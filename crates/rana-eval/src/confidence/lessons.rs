@@ -81,13 +81,7 @@ pub(super) fn of_support(
     most_heads: usize,
     seed: u64,
 ) -> Result<Vec<LessonHead>, SupportError> {
-    let of = Support {
-        relation: Some(task.relation),
-        pairs: support,
-        candidates: task.candidates,
-        rejected: &[],
-        seed,
-    };
+    let of = Support::of_task(task, support, seed);
     let record = support_record(model, &of)?.unwrap_or(0.0);
     let relation = model.adapt(&of)?;
     let mut heads: Vec<EntityId> = Vec::new();

@@ -1,6 +1,6 @@
 //! [`Reliability`]: whether answers are right as often as they are said to be.
 
-use rana_fewshot::{FewShotModel, SupportOrder};
+use rana_fewshot::{FewShotModel, Support, SupportOrder};
 use rana_graph::{Graph, Pair, Split, TaskSet};
 use serde::{Deserialize, Serialize};
 
@@ -77,13 +77,7 @@ impl Reliability {
                 FewShotError::Support { relation, source }
             };
             let episode = SupportOrder::official(&task).episode(shots)?;
-            let support = rana_fewshot::Support {
-                relation: Some(task.relation),
-                pairs: &episode.support,
-                candidates: task.candidates,
-                rejected: &[],
-                seed: task.relation.0.into(),
-            };
+            let support = Support::of_task(&task, &episode.support, task.relation.0.into());
             let signs = Signs { record: support_record(model, &support).map_err(refused)?, shots };
             let relation = model.adapt(&support).map_err(refused)?;
             let mut heads: Vec<_> = episode.query.iter().map(|query| query.head).collect();

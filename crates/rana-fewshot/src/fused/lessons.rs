@@ -133,13 +133,7 @@ impl Teacher<'_, '_> {
         let Ok(episode) = SupportOrder::resampled(task, self.config.seed, number).episode(shots) else {
             return Ok(None);
         };
-        let support = Support {
-            relation: Some(task.relation),
-            pairs: &episode.support,
-            candidates: task.candidates,
-            rejected: &[],
-            seed: self.config.seed,
-        };
+        let support = Support::of_task(task, &episode.support, self.config.seed);
         let evidence = self
             .kinds
             .iter()

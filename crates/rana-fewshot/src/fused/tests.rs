@@ -67,13 +67,7 @@ fn sources<'g>(graph: &'g Graph, edges: EdgeIndex) -> Sources<'g> {
 }
 
 fn support<'a>(task: &Task<'a>, shots: usize) -> Support<'a> {
-    Support {
-        relation: Some(task.relation),
-        pairs: &task.facts[..shots],
-        candidates: task.candidates,
-        rejected: &[],
-        seed: 1,
-    }
+    Support::of_task(task, &task.facts[..shots], 1)
 }
 
 fn task<'a>(graph: &Graph, tasks: &'a TaskSet, name: &str) -> Task<'a> {

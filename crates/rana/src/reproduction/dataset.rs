@@ -85,8 +85,11 @@ impl Dataset {
     ) -> Result<(Store, String), ReproductionError> {
         let (source, from) = match &self.source {
             Files::At(path) => {
-                let text = path.display().to_string();
-                (Source::from_argument(&text), text)
+                // Reports are passed on; where the files stood here helps nobody, and the store knows.
+                let name = path
+                    .file_name()
+                    .map_or_else(|| path.display().to_string(), |of| of.display().to_string());
+                (Source::from_argument(&path.display().to_string()), name)
             }
             Files::Umls => (crate::umls(), "the embedded graph".to_owned()),
         };

@@ -173,7 +173,7 @@ fn complete(
 ) -> Result<Vec<Answered>, CliError> {
     /// Heads to show, and answers for each.
     const SHOWN: (usize, usize) = (5, 3);
-    let support = Support::of_task(&task, &episode.support, u64::from(task.relation.0));
+    let support = Support::of_task(task, &episode.support, u64::from(task.relation.0));
     let relation = model.adapt(&support)?;
     let given: BTreeSet<EntityId> = episode.support.iter().map(|pair| pair.head).collect();
     let mut heads: Vec<EntityId> = Vec::new();

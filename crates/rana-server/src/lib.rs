@@ -27,5 +27,5 @@ mod run;
 mod server;
 
 pub use config::{Limits, ServerConfig, ServerConfigError, ServerSettings};
-pub use decisions::JournalError;
+pub use decisions::{JournalError, TornEnd};
 pub use server::{Server, ServerError};

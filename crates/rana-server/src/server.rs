@@ -21,7 +21,7 @@ use tokio_io_timeout::TimeoutStream;
 use crate::app::App;
 use crate::computations::Computations;
 use crate::config::{Limits, ServerConfig};
-use crate::decisions::{JournalError, Keeper};
+use crate::decisions::{JournalError, Keeper, TornEnd};
 use crate::learned::Learned;
 use crate::metrics::Metrics;
 use crate::relations::RelationTable;
@@ -125,10 +125,16 @@ impl Server {
         self.address
     }
 
-    /// How many decisions the file held when it was opened, and how many bytes of an unfinished one were cut off it.
+    /// How many decisions the file held when it was opened, and how many bytes of an unfinished one were moved out of it.
     #[must_use]
     pub fn decisions_found(&self) -> (usize, u64) {
-        (self.app.decisions.found, self.app.decisions.cut)
+        (self.app.decisions.found, self.decisions_torn().map_or(0, TornEnd::length))
+    }
+
+    /// The end of the file that was no whole decision when it was opened, and where it is now.
+    #[must_use]
+    pub fn decisions_torn(&self) -> Option<&TornEnd> {
+        self.app.decisions.torn.as_ref()
     }
 
     /// Answers requests until somebody interrupts or terminates the process.

@@ -49,4 +49,10 @@ impl Decision {
         let Draft { relation, head, tail, verdict, score, confidence } = draft;
         Self { number, relation, head, tail, verdict, score, confidence, time }
     }
+
+    /// Whether a line holds a decision as the journal writes it.
+    pub(crate) fn is_line(line: &[u8]) -> bool {
+        // An array of the same values would be read as well.
+        line.trim_ascii_start().starts_with(b"{") && serde_json::from_slice::<Self>(line).is_ok()
+    }
 }

@@ -1,10 +1,17 @@
-//! [`Journal`]: the file that keeps decisions, one JSON object a line, only ever appended to.
+//! [`Journal`]: the file that keeps decisions: a header, then one JSON object a line, only ever appended to.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use super::beginning::Beginning;
 use super::decision::Decision;
+use super::directory::sync_directory;
+use super::error::JournalError;
+use super::torn::TornEnd;
+
+/// How many bytes are read to find out whether a file is a journal: it may be something large.
+const FIRST_BYTES: u64 = 1 << 20;
 
 /// The file that keeps decisions.
 #[derive(Debug)]
@@ -24,77 +31,52 @@ pub(super) struct Journal {
 pub(super) struct Opened {
     pub(super) journal: Journal,
     pub(super) decisions: Vec<Decision>,
-    /// How many bytes of an unfinished line were cut off its end.
-    pub(super) cut: u64,
-}
-
-/// Why the file of decisions cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum JournalError {
-    /// The operating system refused.
-    #[error("{}: the decisions cannot be read or written: {source}. Say another file, or mend this one", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// Another server uses it.
-    #[error("{}: another server keeps its decisions here. Stop it, or say another file", path.display())]
-    Locked {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A line in the middle makes no sense.
-    #[error(
-        "{}, line {line}: {message}. Expected one decision, as the lines around it have; mend the line or move the file \
-         away",
-        path.display()
-    )]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong with it.
-        message: String,
-    },
+    /// The end that was no whole decision.
+    pub(super) torn: Option<TornEnd>,
 }
 
 impl Journal {
-    /// Opens or makes the file, for nobody else meanwhile, and cuts off a line that was not finished.
+    /// Opens or makes the file, for nobody else meanwhile, and moves an end that was not finished into a file beside it.
     ///
     /// # Errors
-    /// If another process has it, a line before the end makes no sense, or the system refuses.
+    /// If another process has it, it is no journal, a line before the end makes no sense, or the system refuses.
     pub(super) fn open(path: &Path) -> Result<Opened, JournalError> {
         let io = |source| JournalError::Io { path: path.to_owned(), source };
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
+        // Pipes and devices keep nothing.
+        if !file.metadata().map_err(io)?.is_file() {
+            return Err(JournalError::NotAJournal { path: path.to_owned() });
+        }
         file.try_lock().map_err(|error| match error {
             TryLockError::WouldBlock => JournalError::Locked { path: path.to_owned() },
             TryLockError::Error(source) => io(source),
         })?;
         let mut bytes = Vec::new();
+        (&file).take(FIRST_BYTES).read_to_end(&mut bytes).map_err(io)?;
+        let beginning = Beginning::of(path, &bytes)?;
         file.read_to_end(&mut bytes).map_err(io)?;
-        let Lines { decisions, length, is_ended } = read(path, &bytes)?;
-        file.set_len(length).map_err(io)?;
+        let Lines { decisions, length, missing } = read(path, &bytes, &beginning)?;
+        let end = &bytes[length..];
+        let length = length as u64;
+        let mut torn = None;
+        if !end.is_empty() {
+            // It is on the disk twice before it is cut off here.
+            torn = Some(TornEnd::save(path, &file, end)?);
+            file.set_len(length).map_err(io)?;
+        }
         file.seek(SeekFrom::Start(length)).map_err(io)?;
-        let mut journal = Self {
+        file.write_all(missing).map_err(io)?;
+        file.sync_all().map_err(io)?;
+        sync_directory(path).map_err(io)?;
+        let journal = Self {
             file,
             path: path.to_owned(),
-            length,
+            length: length + missing.len() as u64,
             last: decisions.last().map_or(0, |decision| decision.number),
             broken: None,
         };
-        if !is_ended {
-            journal.file.write_all(b"\n").map_err(io)?;
-            journal.length += 1;
-        }
-        journal.file.sync_all().map_err(io)?;
-        // A new file is only kept once its directory is.
-        sync_directory(path).map_err(io)?;
-        let cut = bytes.len() as u64 - length;
-        Ok(Opened { journal, decisions, cut })
+        Ok(Opened { journal, decisions, torn })
     }
 
     /// The number of the next decision.
@@ -144,49 +126,49 @@ impl Journal {
 struct Lines {
     decisions: Vec<Decision>,
     /// Up to where lines make sense.
-    length: u64,
-    /// Whether the last of them ends with a line break.
-    is_ended: bool,
+    length: usize,
+    /// What the last of them lacks.
+    missing: &'static [u8],
 }
 
 /// Reads lines up to the first that makes no sense, which must be the end: what a killed writer leaves.
-fn read(path: &Path, bytes: &[u8]) -> Result<Lines, JournalError> {
-    let mut lines = Lines { decisions: Vec::new(), length: 0, is_ended: true };
-    let mut rest = bytes.split_inclusive(|byte| *byte == b'\n').enumerate();
-    for (number, line) in rest.by_ref() {
+fn read(path: &Path, bytes: &[u8], beginning: &Beginning) -> Result<Lines, JournalError> {
+    let (length, missing, first) = match *beginning {
+        Beginning::Header { length, missing } => (length, missing, 2),
+        Beginning::Decision => (0, &b""[..], 1),
+    };
+    let mut lines = Lines { decisions: Vec::new(), length, missing };
+    let mut rest = bytes[length..].split_inclusive(|byte| *byte == b'\n').zip(first..).peekable();
+    while let Some((line, number)) = rest.next() {
         let last = lines.decisions.last().map_or(0, |decision| decision.number);
         let message = match serde_json::from_slice::<Decision>(line) {
             Ok(decision) if decision.number > last => {
                 lines.decisions.push(decision);
-                lines.length += line.len() as u64;
-                lines.is_ended = line.ends_with(b"\n");
+                lines.length += line.len();
+                lines.missing = if line.ends_with(b"\n") { b"" } else { b"\n" };
                 continue;
             }
             Ok(decision) => format!("decision {} stands behind decision {last}", decision.number),
-            Err(error) => error.to_string(),
+            Err(error) => format!("{error}; expected a decision, as the lines around it have"),
         };
-        // A killed writer leaves a line without an end, a lost disk zeros. Anything else is not ours to cut off.
-        let was_cut = !line.ends_with(b"\n") || line.contains(&0);
-        let is_sound = |line: &[u8]| serde_json::from_slice::<Decision>(line).is_ok();
-        if !was_cut || is_sound(line) || rest.any(|(_, line)| is_sound(line)) {
-            return Err(JournalError::Malformed { path: path.to_owned(), line: number + 1, message });
+        // A killed writer leaves a last line that is not whole, a lost disk zeros. Anything else is damage.
+        let is_torn = rest.peek().is_none() || line.contains(&0);
+        if !is_torn || Decision::is_line(line) || rest.any(|(line, _)| Decision::is_line(line)) {
+            return Err(JournalError::Malformed { path: path.to_owned(), line: number, message });
         }
         break;
     }
     Ok(lines)
 }
 
-fn sync_directory(path: &Path) -> io::Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Windows cannot open directories as files and needs no such sync.
-    if cfg!(unix) { File::open(parent)?.sync_all() } else { Ok(()) }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::beginning::HEADER;
     use super::super::decision::{Draft, Verdict};
     use super::*;
     use proptest::prelude::*;
+    use std::fs;
+    use std::time::{Duration, SystemTime};
 
     fn decisions(range: std::ops::Range<u64>) -> Vec<Decision> {
         let decision = |number: u64| {
@@ -206,19 +188,57 @@ mod tests {
     fn written(path: &Path, count: u64) -> Vec<u8> {
         let mut journal = Journal::open(path).unwrap().journal;
         journal.append(&decisions(1..count + 1)).unwrap();
-        std::fs::read(path).unwrap()
+        fs::read(path).unwrap()
+    }
+
+    /// As it was written before there were headers.
+    fn headerless(range: std::ops::Range<u64>) -> Vec<u8> {
+        decisions(range)
+            .iter()
+            .flat_map(|decision| serde_json::to_vec(decision).unwrap().into_iter().chain([b'\n']))
+            .collect()
+    }
+
+    /// Opens a file that must be refused, and sees that nothing has changed.
+    fn refused(bytes: &[u8]) -> JournalError {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("decisions.jsonl");
+        fs::write(&path, bytes).unwrap();
+        let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+        File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+        let error = Journal::open(&path).unwrap_err();
+        assert!(fs::read(&path).unwrap() == bytes, "changed, and then: {error}");
+        assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), old, "{error}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "{error}");
+        error
     }
 
     #[test]
     fn is_read_back_as_it_was_written() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("decisions.jsonl");
-        written(&path, 5);
-        let Opened { mut journal, decisions: found, cut } = Journal::open(&path).unwrap();
-        assert_eq!((found, cut, journal.next_number()), (decisions(1..6), 0, 6));
+        let bytes = written(&path, 5);
+        assert_eq!(bytes, [HEADER.as_bytes(), &headerless(1..6)].concat());
+        let Opened { mut journal, decisions: found, torn } = Journal::open(&path).unwrap();
+        assert_eq!((found, torn, journal.next_number()), (decisions(1..6), None, 6));
         journal.append(&decisions(6..8)).unwrap();
         drop(journal);
         assert_eq!(Journal::open(&path).unwrap().decisions, decisions(1..8));
+    }
+
+    #[test]
+    fn a_header_is_completed_wherever_its_writer_was_killed() {
+        for length in 0..=HEADER.len() {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("decisions.jsonl");
+            fs::write(&path, &HEADER[..length]).unwrap();
+            let Opened { mut journal, decisions: found, torn } = Journal::open(&path).unwrap();
+            assert_eq!((found, torn), (Vec::new(), None));
+            assert_eq!(fs::read_to_string(&path).unwrap(), HEADER);
+            journal.append(&decisions(1..3)).unwrap();
+            drop(journal);
+            assert_eq!(Journal::open(&path).unwrap().decisions, decisions(1..3));
+        }
     }
 
     #[test]
@@ -235,32 +255,111 @@ mod tests {
     #[test]
     fn damage_before_the_end_is_named() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("decisions.jsonl");
-        let bytes = written(&path, 3);
-        let mut damaged = bytes.clone();
-        damaged[0] = b'x';
-        std::fs::write(&path, &damaged).unwrap();
-        let error = Journal::open(&path).unwrap_err();
-        assert!(error.to_string().contains("line 1: "), "{error}");
-        assert_eq!(std::fs::read(&path).unwrap(), damaged, "left as it is");
-        std::fs::write(&path, [&bytes[..], &bytes[..]].concat()).unwrap();
-        let error = Journal::open(&path).unwrap_err();
-        assert!(error.to_string().contains("line 4: decision 1 stands behind decision 3"), "{error}");
+        let bytes = written(&dir.path().join("decisions.jsonl"), 3);
+        let old = headerless(1..4);
+        let line = (bytes.len() - HEADER.len()) / 3;
+        for (whole, place, number) in [
+            (&bytes, 0, 1),
+            (&bytes, HEADER.len(), 2),
+            (&bytes, HEADER.len() + line + 10, 3),
+            (&old, 0, 1),
+            (&old, line + 10, 2),
+        ] {
+            for damage in [b'\x01', b'\0'] {
+                let mut damaged = whole.clone();
+                damaged[place] = damage;
+                let error = refused(&damaged);
+                assert!(error.to_string().contains(&format!("line {number}: ")), "{error}");
+            }
+        }
+        let error = refused(&[&bytes, &bytes[HEADER.len()..]].concat());
+        assert!(error.to_string().contains("line 5: decision 1 stands behind decision 3"), "{error}");
+        let error = refused(&[&bytes, &b" "[..], &headerless(1..2)].concat());
+        assert!(error.to_string().contains("line 5: decision 1 stands behind decision 3"), "{error}");
+        let error = refused(&[&bytes, &b"one\ntwo\n"[..]].concat());
+        assert!(error.to_string().contains("line 5: "), "{error}");
         let error = Journal::open(dir.path()).unwrap_err();
         assert!(error.to_string().contains("the decisions cannot be read or written"), "{error}");
     }
 
     #[test]
+    #[cfg(unix)]
+    fn what_keeps_nothing_is_no_journal() {
+        let error = Journal::open(Path::new("/dev/null")).unwrap_err();
+        assert!(matches!(error, JournalError::NotAJournal { .. }), "{error}");
+    }
+
+    #[test]
     fn a_line_without_its_end_counts_if_it_is_whole() {
+        for beginning in [HEADER, ""] {
+            for count in [1, 3] {
+                let dir = tempfile::tempdir().unwrap();
+                let path = dir.path().join("decisions.jsonl");
+                let bytes = [beginning.as_bytes(), headerless(1..count + 1).trim_ascii_end()].concat();
+                fs::write(&path, bytes).unwrap();
+                let Opened { mut journal, decisions: found, torn } = Journal::open(&path).unwrap();
+                assert_eq!((found, torn), (decisions(1..count + 1), None));
+                journal.append(&decisions(count + 1..count + 2)).unwrap();
+                drop(journal);
+                assert_eq!(Journal::open(&path).unwrap().decisions, decisions(1..count + 2));
+            }
+        }
+    }
+
+    #[test]
+    fn a_last_line_that_is_no_decision_is_moved_aside() {
+        for beginning in [HEADER, ""] {
+            for end in [
+                "{\"number\":3,\"relat",
+                "{\"number\":3,\"re\0\0\0",
+                "{\"number\":3,\"re\0\0\n\0",
+                "nothing\n",
+            ] {
+                let dir = tempfile::tempdir().unwrap();
+                let path = dir.path().join("decisions.jsonl");
+                let whole = [beginning.as_bytes(), &headerless(1..3)].concat();
+                fs::write(&path, [&whole, end.as_bytes()].concat()).unwrap();
+                let Opened { journal, decisions: found, torn } = Journal::open(&path).unwrap();
+                assert_eq!((found, journal.next_number()), (decisions(1..3), 3));
+                let torn = torn.unwrap();
+                assert_eq!(torn.path(), dir.path().join("decisions.jsonl.torn-1"));
+                assert_eq!(fs::read_to_string(torn.path()).unwrap(), end);
+                assert_eq!(fs::read(&path).unwrap(), whole);
+            }
+        }
+    }
+
+    /// Where nothing can be made beside a journal, its torn end stays where it is.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn an_end_that_cannot_be_saved_is_not_cut_off() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("decisions.jsonl");
-        let bytes = written(&path, 3);
-        std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
-        let Opened { mut journal, decisions: found, cut } = Journal::open(&path).unwrap();
-        assert_eq!((found.len(), cut), (3, 0));
-        journal.append(&decisions(4..5)).unwrap();
-        drop(journal);
-        assert_eq!(Journal::open(&path).unwrap().decisions, decisions(1..5));
+        // So long a name that none longer is allowed.
+        let path = dir.path().join("d".repeat(255));
+        let bytes = [HEADER.as_bytes(), &headerless(1..3), b"{\"number\":3,"].concat();
+        fs::write(&path, &bytes).unwrap();
+        let error = Journal::open(&path).unwrap_err();
+        assert!(matches!(error, JournalError::Torn { .. }), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    /// A file of any kind, often close to a journal.
+    fn anything() -> impl Strategy<Value = Vec<u8>> {
+        let line = headerless(1..2);
+        let piece = prop_oneof![
+            prop::collection::vec(any::<u8>(), 0..20),
+            Just(b"\n".to_vec()),
+            Just(vec![0; 5]),
+            Just(b"{\"rana-decisions\":2}\n".to_vec()),
+            (0..=HEADER.len()).prop_map(|length| HEADER.as_bytes()[..length].to_vec()),
+            (0..=line.len()).prop_map(move |length| line[..length].to_vec()),
+            (1_u64..4).prop_map(|number| headerless(number..number + 1)),
+        ];
+        let beginning =
+            prop_oneof![Just(Vec::new()), Just(HEADER.as_bytes().to_vec()), Just(headerless(1..2))];
+        let rest = prop::collection::vec(piece, 0..5).prop_map(|pieces| pieces.concat());
+        (beginning, rest).prop_map(|(beginning, rest)| [beginning, rest].concat())
     }
 
     proptest! {
@@ -270,18 +369,54 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("decisions.jsonl");
             let bytes = written(&path, 6);
-            let cut = cut.min(bytes.len());
+            let cut = HEADER.len() + cut.min(bytes.len() - HEADER.len());
             // A disk may also have made room for bytes that never came.
-            std::fs::write(&path, [&bytes[..cut], &garbage[..]].concat()).unwrap();
-            let whole = bytes[..cut].iter().filter(|byte| **byte == b'\n').count() as u64;
-            let Opened { mut journal, decisions: found, .. } = Journal::open(&path).unwrap();
+            let left = [&bytes[..cut], &garbage[..]].concat();
+            fs::write(&path, &left).unwrap();
+            let whole = bytes[HEADER.len()..cut].iter().filter(|byte| **byte == b'\n').count() as u64;
+            let Opened { mut journal, decisions: found, torn } = Journal::open(&path).unwrap();
             let count = found.len() as u64;
             // The last line may be whole but for its end.
             prop_assert!(count == whole || (count == whole + 1 && garbage.is_empty()), "{count} of {whole}");
             prop_assert_eq!(&found, &decisions(1..count + 1));
+            if let Some(torn) = torn {
+                let parts = [fs::read(&path).unwrap(), fs::read(torn.path()).unwrap()];
+                prop_assert_eq!(parts.concat(), left);
+            }
             journal.append(&decisions(count + 1..count + 3)).unwrap();
             drop(journal);
             prop_assert_eq!(Journal::open(&path).unwrap().decisions, decisions(1..count + 3));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+        #[test]
+        fn no_file_loses_a_byte(bytes in anything()) {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("decisions.jsonl");
+            fs::write(&path, &bytes).unwrap();
+            let opened = Journal::open(&path);
+            let after = fs::read(&path).unwrap();
+            let files = fs::read_dir(dir.path()).unwrap().count();
+            let Ok(Opened { torn, .. }) = opened else {
+                prop_assert_eq!((after, files), (bytes, 1));
+                return Ok(());
+            };
+            let is_unfinished_header = HEADER.as_bytes().starts_with(&bytes);
+            let is_journal = bytes.starts_with(HEADER.as_bytes()) || bytes.starts_with(b"{\"number\":");
+            prop_assert!(is_journal || is_unfinished_header);
+            let end = torn.as_ref().map_or(Vec::new(), |torn| fs::read(torn.path()).unwrap());
+            let kept = &bytes[..bytes.len() - end.len()];
+            prop_assert!(after.starts_with(kept) && bytes.ends_with(&end));
+            prop_assert_eq!(files, 1 + usize::from(torn.is_some()));
+        }
+
+        #[test]
+        fn what_is_no_journal_is_never_changed(bytes in prop::collection::vec(any::<u8>(), 1..300)) {
+            prop_assume!(!HEADER.as_bytes().starts_with(&bytes));
+            let error = refused(&bytes);
+            prop_assert!(matches!(error, JournalError::NotAJournal { .. }), "{}", error);
         }
     }
 }

@@ -8,8 +8,10 @@ use std::time::SystemTime;
 use tokio::sync::{mpsc, oneshot};
 
 use super::decision::{Decision, Draft};
-use super::journal::{Journal, JournalError, Opened};
+use super::error::JournalError;
+use super::journal::{Journal, Opened};
 use super::ledger::Ledger;
+use super::torn::TornEnd;
 
 /// Decisions that wait for the disk before clients have to wait to hand in more.
 const WAITING: usize = 4096;
@@ -19,8 +21,8 @@ pub(crate) struct Keeper {
     sender: mpsc::Sender<Message>,
     ledger: Arc<RwLock<Ledger>>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// How many bytes of an unfinished line were cut off when the file was opened.
-    pub(crate) cut: u64,
+    /// The end that was no whole decision when the file was opened.
+    pub(crate) torn: Option<TornEnd>,
     /// How many decisions the file held when it was opened.
     pub(crate) found: usize,
 }
@@ -45,7 +47,7 @@ impl Keeper {
     /// # Errors
     /// If the file cannot be used.
     pub(crate) fn open(path: &Path) -> Result<Self, JournalError> {
-        let Opened { journal, decisions, cut } = Journal::open(path)?;
+        let Opened { journal, decisions, torn } = Journal::open(path)?;
         let found = decisions.len();
         let mut ledger = Ledger::default();
         decisions.into_iter().for_each(|decision| ledger.add(decision));
@@ -58,7 +60,7 @@ impl Keeper {
                 move || write(journal, receiver, &ledger)
             })
             .map_err(|source| JournalError::Io { path: path.to_owned(), source })?;
-        Ok(Self { sender, ledger, thread: Mutex::new(Some(thread)), cut, found })
+        Ok(Self { sender, ledger, thread: Mutex::new(Some(thread)), torn, found })
     }
 
     /// Keeps a decision and gives its number once the disk has it.
@@ -154,7 +156,7 @@ mod tests {
         assert_eq!(runtime.block_on(keeper.keep(draft("late".to_owned()))), Err(NotKept::Stopping));
         drop(keeper);
         let again = Keeper::open(&path).unwrap();
-        assert_eq!((again.found, again.cut), (500, 0));
+        assert_eq!((again.found, again.torn.as_ref()), (500, None));
         again.close();
     }
 }

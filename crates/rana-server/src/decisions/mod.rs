@@ -1,9 +1,13 @@
 //! What people decide about answers: taken in, kept on the disk, given back.
 
+mod beginning;
 mod decision;
+mod directory;
+mod error;
 mod journal;
 mod keeper;
 mod ledger;
+mod torn;
 
 use std::sync::Arc;
 
@@ -15,9 +19,10 @@ use utoipa::{IntoParams, ToSchema};
 
 use decision::Draft;
 pub(crate) use decision::{Decision, Verdict};
-pub use journal::JournalError;
+pub use error::JournalError;
 pub(crate) use keeper::Keeper;
 use keeper::NotKept;
+pub use torn::TornEnd;
 
 use crate::app::App;
 use crate::entity::Entity;

@@ -5,10 +5,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rana::predictor::Opened;
-use rana_server::{Server, ServerConfig, ServerSettings};
+use rana_server::{JournalError, Server, ServerConfig, ServerError, ServerSettings};
 use serde_json::{Value, json};
 
 use crate::client::{Answer, connect, get, post, try_post};
@@ -17,6 +17,27 @@ use crate::running::{Running, limits, run_path};
 fn decide(server: &Running, head: &str, tail: &str, verdict: &str) -> Answer {
     let body = json!({"relation": "treats", "head": head, "tail": tail, "verdict": verdict, "score": 1.5, "confidence": 0.25});
     post(server.address, "/v1/decisions", &body)
+}
+
+/// The first line of a journal.
+const HEADER: &str = "{\"rana-decisions\":1}\n";
+
+/// A server that only opens its decisions.
+fn bind(decisions: &Path) -> Result<Server, ServerError> {
+    let config = ServerConfig::new(ServerSettings {
+        address: "127.0.0.1:0".to_owned(),
+        token: None,
+        decisions: decisions.to_owned(),
+        limits: limits(),
+    })
+    .unwrap();
+    Server::bind(Opened::open(run_path(), None).unwrap(), config)
+}
+
+/// The names of the files in a directory.
+fn files(dir: &Path) -> BTreeSet<String> {
+    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+    std::fs::read_dir(dir).unwrap().map(name).collect()
 }
 
 fn list(server: &Running) -> Vec<Value> {
@@ -72,7 +93,7 @@ fn what_is_no_decision_is_refused() {
     refuse(json!({"score": "high"}), "Wrong field");
     refuse(json!({"more": 1}), "Wrong field");
     assert_eq!(list(&server), Vec::<Value>::new());
-    assert_eq!(std::fs::read(server.decisions()).unwrap(), b"");
+    assert_eq!(std::fs::read_to_string(server.decisions()).unwrap(), HEADER);
 }
 
 #[test]
@@ -105,40 +126,131 @@ fn many_decide_at_once() {
     assert_eq!(numbers.iter().max(), Some(&(count as u64)));
     assert_eq!(list(&server).len(), count);
     let file = std::fs::read_to_string(server.decisions()).unwrap();
-    assert_eq!(file.lines().count(), count);
+    assert_eq!(file.lines().count(), 1 + count);
     assert!(get(server.address, "/metrics").text().contains(&format!("rana_decisions_total {count}\n")));
 }
 
 #[test]
-fn a_torn_last_line_is_cut_off() {
-    let server = Running::new();
+fn a_torn_end_is_moved_aside_each_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("decisions.jsonl");
+    let mut server = Running::at(dir, limits(), None);
     decide(&server, "virus", "fish", "accepted").json();
-    decide(&server, "virus", "bird", "accepted").json();
-    let path = server.decisions();
-    let dir = server.stop();
-    let bytes = std::fs::read(&path).unwrap();
-    std::fs::write(&path, &bytes[..bytes.len() - 7]).unwrap();
+    let mut torn = Vec::new();
+    for number in [2, 2, 2] {
+        assert_eq!(decide(&server, "virus", "bird", "accepted").json(), json!({"number": number}));
+        let dir = server.stop();
+        let bytes = std::fs::read(&path).unwrap();
+        let start = bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+        // Each time the crash left less of it.
+        let end = bytes.len() - 7 * (torn.len() + 1);
+        torn.push(bytes[start..end].to_vec());
+        std::fs::write(&path, &bytes[..end]).unwrap();
+        server = Running::at(dir, limits(), None);
+        assert_eq!(list(&server).len(), 1);
+        assert_eq!(std::fs::read(&path).unwrap(), bytes[..start]);
+    }
+    for (number, bytes) in (1..).zip(&torn) {
+        let aside = path.with_file_name(format!("decisions.jsonl.torn-{number}"));
+        assert_eq!(&std::fs::read(aside).unwrap(), bytes, "{number}");
+    }
+    assert_eq!(files(path.parent().unwrap()).len(), 4);
+}
+
+#[test]
+fn the_torn_end_is_said_to_be_aside() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("decisions.jsonl");
+    std::fs::write(&path, format!("{HEADER}{{\"number\":1,")).unwrap();
+    let server = bind(&path).unwrap();
+    let aside = dir.path().join("decisions.jsonl.torn-1");
+    let said = server.decisions_torn().unwrap().to_string();
+    assert!(said.contains(&format!("12 bytes were moved to {}", aside.display())), "{said}");
+    assert_eq!(server.decisions_found(), (0, 12));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), HEADER);
+    assert_eq!(std::fs::read_to_string(aside).unwrap(), "{\"number\":1,");
+}
+
+/// A file of the model that the run holds.
+fn model() -> Vec<u8> {
+    let mut left = vec![run_path().to_owned()];
+    while let Some(path) = left.pop() {
+        if path.is_dir() {
+            left.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|extension| extension == "safetensors") {
+            return std::fs::read(path).unwrap();
+        }
+    }
+    panic!("the run holds no model")
+}
+
+#[test]
+fn what_is_no_journal_is_refused_and_left_as_it_is() {
+    let model = model();
+    assert!(model.len() > 1000);
+    let cases: [(&str, &[u8]); 12] = [
+        ("a model", &model),
+        ("the beginning of safetensors", b"\x40\0\0\0\0\0\0\0{\"weight\":{\"dtype\":\"F32\",\"shape\":[1]}}"),
+        ("a note", b"Buy milk."),
+        ("a note with its line ended", b"Buy milk.\nAnd bread.\n"),
+        ("JSON", b"{\"name\":\"rana\",\"number\":1}"),
+        ("JSON with its line ended", b"{\"name\":\"rana\",\"number\":1}\n"),
+        ("Parquet", b"PAR1\x15\x04\x15\x10\0\0PAR1"),
+        ("NUL first", b"\0\0\0\0"),
+        ("NUL first, then lines", b"\0one\ntwo\n"),
+        ("a line break", b"\n"),
+        ("a torn decision and nothing else", b"{\"number\":1,\"relation\":\"treats\",\"he"),
+        ("a newer journal", b"{\"rana-decisions\":2,\"packed\":true}\n\0\0\0"),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("something");
+    for (name, bytes) in cases {
+        std::fs::write(&path, bytes).unwrap();
+        let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+        std::fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+        let outcome = bind(&path);
+        assert!(std::fs::read(&path).unwrap() == bytes, "{name} was changed");
+        assert_eq!(std::fs::metadata(&path).unwrap().modified().unwrap(), old, "{name}");
+        assert_eq!(files(dir.path()).len(), 1, "{name}");
+        let Err(ServerError::Decisions(error)) = outcome else { panic!("{name} was taken for a journal") };
+        let said = error.to_string();
+        assert!(said.contains("hoose another file") && !said.contains("--"), "{name}: {said}");
+        if name == "a newer journal" {
+            assert!(matches!(error, JournalError::Newer { version: 2, .. }), "{said}");
+            assert!(said.contains("version 2"), "{said}");
+        } else {
+            assert!(matches!(error, JournalError::NotAJournal { .. }), "{name}: {said}");
+            assert!(said.contains("not a journal of decisions"), "{name}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_journal_from_before_there_were_headers_still_works() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("decisions.jsonl");
+    let line = |number: u64, tail: &str| {
+        format!(
+            "{{\"number\":{number},\"relation\":\"treats\",\"head\":\"virus\",\"tail\":\"{tail}\",\
+             \"verdict\":\"accepted\",\"score\":1.5,\"confidence\":null,\"time\":\"2026-11-16T12:00:00Z\"}}\n"
+        )
+    };
+    let old = line(1, "fish") + &line(2, "bird");
+    std::fs::write(&path, &old).unwrap();
     let server = Running::at(dir, limits(), None);
-    assert_eq!(list(&server).len(), 1);
-    assert_eq!(decide(&server, "virus", "bird", "accepted").json(), json!({"number": 2}));
-    let dir = server.stop();
+    assert_eq!(list(&server).len(), 2);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), old, "opened, not written");
+    assert_eq!(decide(&server, "virus", "bacterium", "accepted").json(), json!({"number": 3}));
+    let server = Running::at(server.stop(), limits(), None);
+    assert_eq!(list(&server).len(), 3);
     let file = std::fs::read_to_string(&path).unwrap();
-    assert_eq!(file.lines().count(), 2);
-    assert!(file.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{file}");
-    drop(dir);
+    assert!(file.starts_with(&old) && file.lines().count() == 3, "{file}");
 }
 
 #[test]
 fn two_servers_do_not_share_a_file() {
     let server = Running::new();
-    let config = ServerConfig::new(ServerSettings {
-        address: "127.0.0.1:0".to_owned(),
-        token: None,
-        decisions: server.decisions(),
-        limits: limits(),
-    })
-    .unwrap();
-    let Err(error) = Server::bind(Opened::open(run_path(), None).unwrap(), config) else { panic!("bound") };
+    let Err(error) = bind(&server.decisions()) else { panic!("bound") };
     assert!(error.to_string().contains("another server keeps its decisions here"), "{error}");
 }
 
@@ -219,7 +331,7 @@ fn what_was_begun_is_finished_before_the_server_stops() {
     assert_eq!(Answer::parse(&answer).json(), json!({"number": 1}));
     let path = server.decisions();
     let _dir = server.stop();
-    assert_eq!(std::fs::read_to_string(path).unwrap().lines().count(), 1);
+    assert_eq!(std::fs::read_to_string(path).unwrap().lines().count(), 2);
     assert!(std::net::TcpStream::connect(address).is_err());
 }
 

@@ -125,10 +125,10 @@ impl Server {
         self.address
     }
 
-    /// How many decisions the file held when it was opened, and how many bytes of an unfinished one were moved out of it.
+    /// How many decisions the file held when it was opened.
     #[must_use]
-    pub fn decisions_found(&self) -> (usize, u64) {
-        (self.app.decisions.found, self.decisions_torn().map_or(0, TornEnd::length))
+    pub fn decisions_found(&self) -> usize {
+        self.app.decisions.found
     }
 
     /// The end of the file that was no whole decision when it was opened, and where it is now.

@@ -91,9 +91,9 @@ pub(crate) fn serve(
     let busy = terminal.busy("opening the run");
     let server = Server::bind(Opened::open(run, graph)?, config)?;
     drop(busy);
-    let (found, cut) = server.decisions_found();
-    if cut > 0 {
-        terminal.warn("the last decision in the file was never finished and never acknowledged; it is gone");
+    let found = server.decisions_found();
+    if let Some(torn) = server.decisions_torn() {
+        terminal.warn(&torn.to_string());
     }
     let listening = Listening { address: server.address(), decisions: found };
     terminal.result(&listening, |out| {

@@ -150,6 +150,25 @@ pub(crate) fn check_entities(graph: &Graph, entities: &Table, name: &str) -> Res
 }
 
 impl EmbeddingSet {
+    /// The distance that the vectors were made for: that of TransE, else the Euclidean one.
+    #[must_use]
+    pub fn own_norm(&self) -> Norm {
+        if self.metadata.model == ModelKind::TransE { self.metadata.norm } else { Norm::L2 }
+    }
+
+    /// What an evaluation says about the vectors, by name.
+    #[must_use]
+    pub fn details(&self, path: &Path) -> Vec<(&'static str, String)> {
+        let EmbeddingMetadata { model, origin, support_shots, .. } = &self.metadata;
+        let seen = support_shots
+            .map_or_else(String::new, |shots| format!(", {shots} facts of each dev and test task seen"));
+        vec![
+            ("vectors", path.display().to_string()),
+            ("vectors_made_by", format!("{model}, dim {}", self.entities.dim())),
+            ("vectors_trained_on", format!("{origin}{seen}")),
+        ]
+    }
+
     /// The name of the file beside the vectors that an interrupted training leaves.
     pub const CHECKPOINT: &str = "checkpoint";
 

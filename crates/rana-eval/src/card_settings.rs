@@ -14,7 +14,7 @@ use crate::card::{
     BaselineRow, CardResult, Common, EvaluationCard, HitsAt, Official, Protocol, Provenance, RelationCard,
     RelationMrr, RelationResampled, Resampled, Ties,
 };
-use crate::contest::Contest;
+use crate::task_ranking::TaskRanking;
 use crate::few_shot::{FewShotError, official_seed};
 use crate::peak_memory::peak_memory;
 use crate::report::MacroMetrics;
@@ -25,7 +25,9 @@ pub type NamedModel<'m> = (&'m str, &'m dyn FewShotModel);
 /// How the models of a card are measured.
 ///
 /// ```
-/// use rana_eval::{Baseline, BaselineKind, CardSettings};
+/// use rana_eval::CardSettings;
+/// use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};
+/// use rana_graph::EntityId;
 /// # use rana_graph::{Duplicates, GraphBuilder, Pair, Split, TaskSetBuilder};
 /// # let mut builder = GraphBuilder::new(Duplicates::Remove);
 /// # for n in 0..12 { builder.add_named(&format!("e{n}"), "r", &format!("e{}", (n + 1) % 12)); }
@@ -38,10 +40,26 @@ pub type NamedModel<'m> = (&'m str, &'m dyn FewShotModel);
 /// # builder.add_task(Split::Test, relation, facts);
 /// # builder.add_candidates(relation, entities);
 /// # let tasks = builder.finish();
-/// let copy = Baseline::new(BaselineKind::Copy, &graph);
-/// let popularity = Baseline::new(BaselineKind::Popularity, &graph);
+/// /// A model that answers with the tails of the support.
+/// struct Copies;
+/// struct Tails(Vec<EntityId>);
+///
+/// impl FewShotModel for Copies {
+///     fn adapt(&self, support: &Support<'_>) -> Result<Box<dyn AdaptedRelation>, SupportError> {
+///         Ok(Box::new(Tails(support.pairs.iter().map(|pair| pair.tail).collect())))
+///     }
+/// }
+///
+/// impl AdaptedRelation for Tails {
+///     fn scores(&self, _: &[EntityId], candidates: &[EntityId], out: &mut [f32]) {
+///         for (at, score) in out.iter_mut().enumerate() {
+///             *score = f32::from(u8::from(self.0.contains(&candidates[at % candidates.len()])));
+///         }
+///     }
+/// }
+///
 /// let settings = CardSettings { shots: 2, ..CardSettings::default() };
-/// let card = settings.evaluate(("copy", &copy), &[("popularity", &popularity)], &graph, &tasks, &())?;
+/// let card = settings.evaluate(("copies", &Copies), &[], &graph, &tasks, &())?;
 /// assert_eq!(card.result.official.micro.mrr, 1.0);
 /// # Ok::<(), rana_eval::FewShotError>(())
 /// ```
@@ -97,26 +115,26 @@ impl CardSettings {
     ) -> Result<EvaluationCard, FewShotError> {
         let started = Instant::now();
         self.check(subject, others)?;
-        let contests = Contest::of_split(graph, tasks, self.split, self.candidates, self.seed)?;
-        if contests.is_empty() {
+        let rankings = TaskRanking::of_split(graph, tasks, self.split, self.candidates, self.seed)?;
+        if rankings.is_empty() {
             return Err(FewShotError::NoTasks { split: self.split });
         }
         let mut queries = 0;
-        for contest in &contests {
-            queries += SupportOrder::official(&contest.task).episode(self.shots)?.query.len() as u64;
+        for ranking in &rankings {
+            queries += SupportOrder::official(&ranking.task).episode(self.shots)?.query.len() as u64;
         }
         let rows = 1 + others.len() as u64;
         progress.begin("ranking", Some(queries * rows * (1 + self.draws as u64)), Unit::Facts);
-        let measured = self.rank(subject.1, &contests, progress).and_then(|subject| {
-            let others = others.iter().map(|(_, model)| self.rank(*model, &contests, progress));
+        let measured = self.rank(subject.1, &rankings, progress).and_then(|subject| {
+            let others = others.iter().map(|(_, model)| self.rank(*model, &rankings, progress));
             Ok((subject, others.collect::<Result<Vec<_>, _>>()?))
         });
         progress.end();
         let (subject_ranks, other_ranks) = measured?;
         let baselines = others.iter().zip(&other_ranks).map(|((name, _), ranks)| BaselineRow {
             name: (*name).to_owned(),
-            result: self.result(ranks, &contests),
-            per_relation: self.relation_mrrs(ranks, &contests),
+            result: self.result(ranks, &rankings),
+            per_relation: self.relation_mrrs(ranks, &rankings),
         });
         Ok(EvaluationCard {
             model: subject.0.to_owned(),
@@ -129,11 +147,11 @@ impl CardSettings {
                 draws: self.draws,
                 common_shots: self.common_shots.max(self.shots),
                 seed: self.seed,
-                tasks: contests.len(),
+                tasks: rankings.len(),
                 queries,
             },
-            result: self.result(&subject_ranks, &contests),
-            per_relation: self.relation_cards(&subject_ranks, &contests),
+            result: self.result(&subject_ranks, &rankings),
+            per_relation: self.relation_cards(&subject_ranks, &rankings),
             baselines: baselines.collect(),
             confidence: None,
             provenance: Provenance {
@@ -164,32 +182,32 @@ impl CardSettings {
     fn rank(
         &self,
         model: &dyn FewShotModel,
-        contests: &[Contest<'_>],
+        rankings: &[TaskRanking<'_>],
         progress: &dyn Progress,
     ) -> Result<RowRanks, FewShotError> {
-        let of_draw = |draw: Option<u64>| contests.iter().map(move |contest| (draw, contest));
+        let of_draw = |draw: Option<u64>| rankings.iter().map(move |ranking| (draw, ranking));
         let jobs: Vec<_> = of_draw(None).chain((0..self.draws as u64).map(Some).flat_map(of_draw)).collect();
         let ranked: Vec<Result<Vec<Rank>, FewShotError>> = jobs
             .into_par_iter()
-            .map(|(draw, contest)| {
+            .map(|(draw, ranking)| {
                 let order = match draw {
-                    None => SupportOrder::official(&contest.task),
-                    Some(draw) => SupportOrder::resampled(&contest.task, self.seed, draw),
+                    None => SupportOrder::official(&ranking.task),
+                    Some(draw) => SupportOrder::resampled(&ranking.task, self.seed, draw),
                 };
                 // Every support comes with negatives of its own.
-                let seed = official_seed(contest) | draw.map_or(0, |draw| draw + 1) << 32;
+                let seed = official_seed(ranking) | draw.map_or(0, |draw| draw + 1) << 32;
                 let episode = order.episode(self.shots)?;
-                let ranks = contest.ranks(model, &episode, seed);
+                let ranks = ranking.ranks(model, &episode, seed);
                 progress.advance(episode.query.len() as u64);
                 ranks
             })
             .collect();
         let mut ranked = ranked.into_iter();
-        let official = ranked.by_ref().take(contests.len()).collect::<Result<Vec<_>, _>>()?;
+        let official = ranked.by_ref().take(rankings.len()).collect::<Result<Vec<_>, _>>()?;
         // A model that was trained on the official supports still has its official result.
         match ranked.collect::<Result<Vec<_>, _>>() {
             Ok(ranked) => {
-                let draws = ranked.chunks(contests.len()).map(<[_]>::to_vec).collect();
+                let draws = ranked.chunks(rankings.len()).map(<[_]>::to_vec).collect();
                 Ok(RowRanks { official, draws, not_resampled: None })
             }
             Err(FewShotError::Support { source, .. }) => {
@@ -199,10 +217,10 @@ impl CardSettings {
         }
     }
 
-    fn result(&self, ranks: &RowRanks, contests: &[Contest<'_>]) -> CardResult {
+    fn result(&self, ranks: &RowRanks, rankings: &[TaskRanking<'_>]) -> CardResult {
         let whole = ranks.view(0);
         // The true tail need not be among the candidates.
-        let largest = contests.iter().map(Contest::candidate_count).max().unwrap_or(0) as u64 + 1;
+        let largest = rankings.iter().map(TaskRanking::candidate_count).max().unwrap_or(0) as u64 + 1;
         CardResult {
             official: self.official(&whole.official),
             resampled: self.resampled(&whole.draws),
@@ -274,29 +292,29 @@ impl CardSettings {
         (1..largest.min(10)).chain(beyond).chain([largest]).map(at).collect()
     }
 
-    fn relation_cards(&self, ranks: &RowRanks, contests: &[Contest<'_>]) -> Vec<RelationCard> {
-        let card = |(task, contest): (usize, &Contest<'_>)| {
+    fn relation_cards(&self, ranks: &RowRanks, rankings: &[TaskRanking<'_>]) -> Vec<RelationCard> {
+        let card = |(task, ranking): (usize, &TaskRanking<'_>)| {
             let official = self.metrics(&ranks.official[task]);
             let mrrs: Vec<f64> = ranks.draws.iter().map(|draw| self.metrics(&draw[task]).mrr).collect();
             RelationCard {
-                relation: contest.relation().to_owned(),
-                label: contest.label().map(str::to_owned),
-                candidates: contest.candidate_count(),
+                relation: ranking.relation().to_owned(),
+                label: ranking.label().map(str::to_owned),
+                candidates: ranking.candidate_count(),
                 queries: official.queries,
                 official: (&official).into(),
                 resampled: (!mrrs.is_empty())
                     .then(|| RelationResampled { mrr: Spread::of(mrrs.iter().copied()) }),
             }
         };
-        contests.iter().enumerate().map(card).collect()
+        rankings.iter().enumerate().map(card).collect()
     }
 
-    fn relation_mrrs(&self, ranks: &RowRanks, contests: &[Contest<'_>]) -> Vec<RelationMrr> {
-        let mrr = |(contest, ranks): (&Contest<'_>, &Vec<Rank>)| RelationMrr {
-            relation: contest.relation().to_owned(),
+    fn relation_mrrs(&self, ranks: &RowRanks, rankings: &[TaskRanking<'_>]) -> Vec<RelationMrr> {
+        let mrr = |(ranking, ranks): (&TaskRanking<'_>, &Vec<Rank>)| RelationMrr {
+            relation: ranking.relation().to_owned(),
             mrr: self.metrics(ranks).mrr,
         };
-        contests.iter().zip(&ranks.official).map(mrr).collect()
+        rankings.iter().zip(&ranks.official).map(mrr).collect()
     }
 }
 
@@ -331,8 +349,7 @@ fn without_first(skipped: usize, tasks: &[Vec<Rank>]) -> Vec<&[Rank]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::baseline::{Baseline, BaselineKind};
-    use crate::testing::ByTable;
+    use crate::testing::{ByTable, Copies, Popularity};
     use proptest::prelude::*;
     use rana_graph::{Duplicates, GraphBuilder, LabelRank, Pair, TaskSetBuilder};
 
@@ -370,8 +387,7 @@ mod tests {
 
     fn card(settings: CardSettings) -> EvaluationCard {
         let (graph, tasks) = benchmark();
-        let [copy, popularity] =
-            [BaselineKind::Copy, BaselineKind::Popularity].map(|kind| Baseline::new(kind, &graph));
+        let (copy, popularity) = (Copies, Popularity(graph.clone()));
         let others: [NamedModel<'_>; 1] = [("popularity", &popularity)];
         settings.evaluate(("copy", &copy), &others, &graph, &tasks, &()).unwrap()
     }
@@ -420,16 +436,16 @@ mod tests {
             CardSettings { shots: 2, draws: 5, common_shots: 3, seed: 9, ..CardSettings::default() };
         let card = card(settings);
         let (graph, tasks) = benchmark();
-        let copy = Baseline::new(BaselineKind::Copy, &graph);
-        let contests = Contest::of_split(&graph, &tasks, Split::Test, CandidatePolicy::Typed, 9).unwrap();
+        let copy = Copies;
+        let rankings = TaskRanking::of_split(&graph, &tasks, Split::Test, CandidatePolicy::Typed, 9).unwrap();
         let (mut whole, mut common) = (Vec::new(), Vec::new());
         for draw in 0..5 {
             let ranks = |most_shots: usize| {
-                let of_task = |contest: &Contest<'_>| {
-                    let order = SupportOrder::resampled(&contest.task, 9, draw);
-                    contest.ranks(&copy, &order.episode_common(2, most_shots).unwrap(), 0).unwrap()
+                let of_task = |ranking: &TaskRanking<'_>| {
+                    let order = SupportOrder::resampled(&ranking.task, 9, draw);
+                    ranking.ranks(&copy, &order.episode_common(2, most_shots).unwrap(), 0).unwrap()
                 };
-                contests.iter().flat_map(of_task).collect::<Vec<_>>()
+                rankings.iter().flat_map(of_task).collect::<Vec<_>>()
             };
             let mrr = |ranks: Vec<Rank>| Metrics::of(ranks, TieRule::Realistic).mrr;
             whole.push(mrr(ranks(2)));
@@ -488,7 +504,7 @@ mod tests {
     #[test]
     fn settings_that_mean_nothing_are_refused() {
         let (graph, tasks) = benchmark();
-        let copy = Baseline::new(BaselineKind::Copy, &graph);
+        let copy = Copies;
         let evaluate = |settings: CardSettings, other: &str| {
             settings.evaluate(("copy", &copy), &[(other, &copy)], &graph, &tasks, &()).unwrap_err()
         };

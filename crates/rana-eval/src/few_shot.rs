@@ -5,7 +5,7 @@ use rana_fewshot::{EpisodeError, FewShotModel, SupportError, first_k};
 use rana_graph::{Graph, Progress, Split, TaskSet, Unit};
 
 use crate::candidate_policy::CandidatePolicy;
-use crate::contest::Contest;
+use crate::task_ranking::TaskRanking;
 use crate::report::FewShotReport;
 
 /// The published protocol: the first K facts of a task are its support, the others its queries;
@@ -94,20 +94,20 @@ impl FewShotEvaluation {
         split: Split,
         progress: &dyn Progress,
     ) -> Result<FewShotReport, FewShotError> {
-        let contests = Contest::of_split(graph, tasks, split, self.candidates, self.seed)?;
-        let episodes = contests
+        let rankings = TaskRanking::of_split(graph, tasks, split, self.candidates, self.seed)?;
+        let episodes = rankings
             .iter()
-            .map(|contest| first_k(&contest.task, self.shots))
+            .map(|ranking| first_k(&ranking.task, self.shots))
             .collect::<Result<Vec<_>, EpisodeError>>()?;
         let queries = episodes.iter().map(|episode| episode.query.len() as u64).sum();
         progress.begin("ranking", Some(queries), Unit::Facts);
-        let ranked: Result<Vec<_>, FewShotError> = contests
+        let ranked: Result<Vec<_>, FewShotError> = rankings
             .iter()
             .zip(&episodes)
-            .map(|(contest, episode)| {
-                let ranks = contest.ranks(model, episode, official_seed(contest))?;
+            .map(|(ranking, episode)| {
+                let ranks = ranking.ranks(model, episode, official_seed(ranking))?;
                 progress.advance(ranks.len() as u64);
-                Ok((contest.relation().to_owned(), contest.candidate_count(), ranks))
+                Ok((ranking.relation().to_owned(), ranking.candidate_count(), ranks))
             })
             .collect();
         progress.end();
@@ -117,8 +117,8 @@ impl FewShotEvaluation {
 
 /// What chooses the negatives that a model draws for the official support of a task: no seed of
 /// the user, so that the official result of a model is one number.
-pub(crate) fn official_seed(contest: &Contest<'_>) -> u64 {
-    contest.task.relation.0.into()
+pub(crate) fn official_seed(ranking: &TaskRanking<'_>) -> u64 {
+    ranking.task.relation.0.into()
 }
 
 #[cfg(test)]

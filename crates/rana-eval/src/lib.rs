@@ -1,28 +1,29 @@
-//! Evaluation of few-shot models: ranks, evaluation cards, training-free baselines.
+//! Evaluation of few-shot models: ranks, evaluation cards, confidence.
 //!
-//! This is the stretch `run → evaluation` of the way data flows. It knows nothing of how a model
-//! is trained: a model is whatever turns a support set into scores.
+//! This is the stretch `run → evaluation` of the data flow. It knows neither which models exist nor how they are
+//! trained: a model is anything that turns a support set into scores.
+//!
+//! | file | concept |
+//! | --- | --- |
+//! | `task_ranking.rs` | a task made ready for ranking, once for every support and model |
+//! | `candidate_policy.rs` | which entities a true tail competes with |
+//! | `few_shot.rs`, `report.rs` | the ranks on the official support |
+//! | `card_settings.rs`, `card.rs`, `averages.rs`, `peak_memory.rs` | the evaluation card |
+//! | `confidence/` | how scores become confidence, and how reliable that is |
 
 mod averages;
-mod baseline;
 mod candidate_policy;
 mod card;
 mod card_settings;
 pub mod confidence;
-mod contest;
 mod few_shot;
-mod html;
-mod kge_model;
-mod mean_translation;
 mod peak_memory;
-pub mod plot;
 mod report;
-mod results_table;
+mod task_ranking;
 #[cfg(test)]
 mod testing;
 
 pub use averages::{Averages, Spread};
-pub use baseline::{Baseline, BaselineKind};
 pub use candidate_policy::CandidatePolicy;
 pub use card::{
     BaselineRow, CardResult, Common, EvaluationCard, HitsAt, Official, Protocol, Provenance, RelationCard,
@@ -30,9 +31,5 @@ pub use card::{
 };
 pub use card_settings::{CardSettings, NamedModel};
 pub use few_shot::{FewShotError, FewShotEvaluation};
-pub use html::html_page;
-pub use kge_model::{KgeError, KgeModel};
-pub use mean_translation::MeanTranslation;
 pub use peak_memory::peak_memory;
 pub use report::{FewShotReport, MacroMetrics, TaskReport};
-pub use results_table::ResultsTable;

@@ -1,8 +1,19 @@
-//! What is done with few-shot tasks: cutting them out of a graph, choosing what a model trains
-//! on, drawing episodes, and fixing the supports of an evaluation.
+//! The few-shot problem: tasks cut out of a graph, what a model trains on, episodes, the supports of an evaluation,
+//! and the traits that every few-shot model implements.
 //!
-//! This is the stretch `graph → tasks → episodes` of the way data flows. Tasks as data
-//! ([`TaskSet`](rana_graph::TaskSet)) live in `rana-graph`, beside the graph they belong to.
+//! This is the stretch `graph → tasks → episodes` of the data flow. Tasks as data
+//! ([`TaskSet`](rana_graph::TaskSet)) live in `rana-graph`, beside the graph they belong to. No model lives here.
+//!
+//! | file | concept |
+//! | --- | --- |
+//! | `split/` | cuts a benchmark out of a graph |
+//! | `candidates.rs`, `candidate_places.rs` | the entities that a task's queries are ranked among |
+//! | `mode.rs` | data modes: what a model trains on |
+//! | `episode.rs` | episodes drawn from tasks |
+//! | `support.rs`, `left_out.rs` | supports of evaluations, and supports with one pair left out |
+//! | `fold.rs` | folds of the train tasks, for cross-validation |
+//! | `pretraining_facts.rs` | which facts of tasks vectors may be trained on |
+//! | `model.rs`, `reasons.rs` | what a few-shot model is, and what it can say about a score |
 //!
 //! Everything random here is keyed by a seed and by what the number is for, so the same seed gives
 //! the same tasks and episodes on every platform and with any number of threads.
@@ -11,33 +22,29 @@ mod candidate_places;
 mod candidates;
 mod episode;
 mod fold;
-pub mod fused;
-mod gathered;
 mod left_out;
 mod mode;
 mod model;
 mod pretraining_facts;
-pub mod rana;
+mod reasons;
 mod seed;
 mod split;
 mod support;
-mod translation;
 
 pub use candidate_places::CandidatePlaces;
 pub use candidates::{CandidateBuilder, CandidateConfig, CandidateRule};
 pub use episode::{Episode, EpisodeConfig, EpisodeError, EpisodeSampler, Sampling};
 pub use fold::{Fold, tasks_without};
-pub use gathered::Gathered;
 pub use left_out::LeftOut;
 pub use mode::{DataMode, TrainingTasks};
 pub use model::{AdaptedRelation, FewShotModel, Support, SupportError};
 pub use pretraining_facts::PretrainingFacts;
+pub use reasons::{AttentionWeight, Reasons, SourceReason};
 pub use split::{
     Assignment, Ratio, RelationNames, RemovedInverse, SplitConfig, SplitCount, SplitError, SplitOutcome,
     SplitReport, SplitSettings, TaskReport, split,
 };
 pub use support::{SupportOrder, first_k, resampled};
-pub use translation::Translation;
 
 #[cfg(test)]
 mod tests {
@@ -58,8 +65,6 @@ mod tests {
     #[test]
     fn every_name_is_the_same_everywhere() {
         check_names!(CandidateRule, DataMode, PretrainingFacts, Sampling);
-        use fused::EvidenceKind;
-        check_names!(EvidenceKind);
         let error = "typo".parse::<CandidateRule>().unwrap_err();
         assert_eq!(error, "`typo` is no candidate rule; say one of: auto, types, tails, all");
     }

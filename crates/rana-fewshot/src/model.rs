@@ -2,6 +2,8 @@
 
 use rana_graph::{EntityId, Pair, RelationId, Task};
 
+use crate::reasons::Reasons;
+
 /// All that a model is told of a relation.
 #[derive(Clone, Copy, Debug)]
 pub struct Support<'a> {
@@ -48,7 +50,7 @@ pub enum SupportError {
     /// The support has another size.
     #[error(
         "the support has {found} facts, but the vectors were trained on the first {trained} of each task. Evaluate \
-         with {trained} shots, or train vectors with `rana embed --facts supports --shots {found}`"
+         with {trained} shots, or train vectors on supports of {found} facts"
     )]
     OtherShots {
         /// How many facts of each task were trained on.
@@ -67,13 +69,13 @@ pub enum SupportError {
 }
 
 /// Something that learns a relation from a few of its pairs.
-pub trait FewShotModel: Sync {
-    /// Turns the support of a relation into something that scores its tails.
+pub trait FewShotModel: Send + Sync {
+    /// Turns the support of a relation into something that scores its tails, and that lives on its own.
     ///
     /// # Errors
     /// If the model was trained on supports, and this one is another. Models that learn from pairs
     /// never fail.
-    fn adapt(&self, support: &Support<'_>) -> Result<Box<dyn AdaptedRelation + '_>, SupportError>;
+    fn adapt(&self, support: &Support<'_>) -> Result<Box<dyn AdaptedRelation>, SupportError>;
 }
 
 /// A relation as a model sees it after its support; higher scores are better.
@@ -83,4 +85,9 @@ pub trait AdaptedRelation: Send + Sync {
     /// A score must depend on its head and its candidate only, to the last bit, and not on what else
     /// is scored beside them.
     fn scores(&self, heads: &[EntityId], candidates: &[EntityId], out: &mut [f32]);
+
+    /// What the model looked at when it scored a pair; `others` are tails that the pair is compared with.
+    fn reasons(&self, _pair: Pair, _others: &[EntityId]) -> Reasons {
+        Reasons::default()
+    }
 }

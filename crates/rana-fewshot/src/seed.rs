@@ -1,4 +1,7 @@
-//! Random numbers keyed by what they are for.
+//! Random streams of this crate, each keyed by what it is for.
+//!
+//! Crates share the seed of a run, so their purposes must differ: this crate has 1 to 5, `rana-models` those from 6,
+//! `rana-embed` those from 100.
 
 use rana_graph::keyed_rng;
 use rand_chacha::ChaCha8Rng;
@@ -16,19 +19,6 @@ pub(crate) enum Purpose {
     Episode = 4,
     /// Which facts support an evaluation, by relation and draw.
     Support = 5,
-    /// The weights that training starts from, by block.
-    Weights = 6,
-    /// Which negatives pairs are contrasted with, by episode; in evaluation by relation and draw.
-    Negatives = 7,
-    TestNegatives = 8,
-    /// Which neighbours an entity is seen with, by entity and step.
-    Neighbours = 9,
-    /// Which components are dropped, by step and pair.
-    Dropout = 10,
-    /// Table rows that do not start from pre-training.
-    Rows = 11,
-    /// Which candidates evidence is weighed with, by relation and query.
-    Lessons = 12,
 }
 
 /// The generator for one purpose at one place.

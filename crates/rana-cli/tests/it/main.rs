@@ -11,6 +11,8 @@ mod embed;
 #[cfg(unix)]
 mod faults;
 mod fuse;
+mod golden;
+mod old_runs;
 mod reproduce;
 mod sweep;
 mod train;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::head_scores::HeadScores;
 use super::isotonic::Isotonic;
-use super::lessons::{ConfidenceLessons, LessonHead, TEMPERATURES};
+use super::examples::{CalibrationExamples, LessonHead, TEMPERATURES};
 use super::logistic::{TERMS, dot, fit, sigmoid};
 use super::reliability::Reliability;
 
@@ -78,7 +78,7 @@ pub struct Scale {
 impl Calibration {
     /// Learns from the lessons of tasks, if there are enough to say anything.
     #[must_use]
-    pub fn learn(lessons: &ConfidenceLessons) -> Option<Self> {
+    pub fn learn(lessons: &CalibrationExamples) -> Option<Self> {
         let mut by_task: BTreeMap<u32, Vec<&LessonHead>> = BTreeMap::new();
         for head in &lessons.heads {
             by_task.entry(head.task).or_default().push(head);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     /// Tasks in which the best answer is right if it stands out by more than a bound.
-    fn lessons(tasks: u32) -> ConfidenceLessons {
+    fn lessons(tasks: u32) -> CalibrationExamples {
         let head = |task: u32, number: u32| {
             let lead = (task * 7 + number * 13) % 10;
             let scores: Vec<f32> =
@@ -261,7 +261,7 @@ mod tests {
             }
         };
         let heads = (0..tasks).flat_map(|task| (0..30).map(move |number| head(task, number)));
-        ConfidenceLessons { heads: heads.collect() }
+        CalibrationExamples { heads: heads.collect() }
     }
 
     #[test]

@@ -11,14 +11,14 @@
 mod calibration;
 mod head_scores;
 mod isotonic;
-mod lessons;
+mod examples;
 mod logistic;
-mod record;
+mod leave_one_out;
 mod reliability;
 
 pub use calibration::{Calibration, PrecisionPoint, Scale, Signs};
 pub use head_scores::{HeadScores, Tails};
 pub use isotonic::Isotonic;
-pub use lessons::ConfidenceLessons;
-pub use record::support_record;
+pub use examples::CalibrationExamples;
+pub use leave_one_out::leave_one_out_rank;
 pub use reliability::{Reliability, ReliabilityBin};

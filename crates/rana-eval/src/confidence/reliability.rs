@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::calibration::{Calibration, Signs};
 use super::head_scores::{HeadScores, Tails};
-use super::lessons::TOP;
-use super::record::support_record;
+use super::examples::TOP;
+use super::leave_one_out::leave_one_out_rank;
 use crate::few_shot::FewShotError;
 
 /// Bins of the curve, evenly between 0 and 1.
@@ -78,7 +78,7 @@ impl Reliability {
             };
             let episode = SupportOrder::official(&task).episode(shots)?;
             let support = Support::of_task(&task, &episode.support, task.relation.0.into());
-            let signs = Signs { record: support_record(model, &support).map_err(refused)?, shots };
+            let signs = Signs { record: leave_one_out_rank(model, &support).map_err(refused)?, shots };
             let relation = model.adapt(&support).map_err(refused)?;
             let mut heads: Vec<_> = episode.query.iter().map(|query| query.head).collect();
             heads.sort_unstable();

@@ -1,0 +1,112 @@
+//! [`CalibrationExamples`]: highly ranked answers of tasks that a model does not know, and whether they were right.
+
+use rana_fewshot::{FewShotModel, Support, SupportError, SupportOrder};
+use rana_graph::{EntityId, Pair, Task, TaskSet};
+use rayon::prelude::*;
+
+use super::head_scores::{HeadScores, Tails};
+use super::leave_one_out::leave_one_out_rank;
+
+/// The sizes of support that are learned from.
+const SHOTS: [usize; 4] = [2, 3, 5, 8];
+/// Heads that are asked for behind each support.
+const HEADS: usize = 30;
+/// Answers of a head that count: nobody reads on behind these.
+pub(super) const TOP: usize = 10;
+/// Temperatures among which one is chosen.
+pub(super) const TEMPERATURES: [f64; 11] = [0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 12.0];
+
+/// What tasks teach about confidence.
+#[derive(Clone, Debug, Default)]
+pub struct CalibrationExamples {
+    pub(super) heads: Vec<LessonHead>,
+}
+
+/// One head and its best answers.
+#[derive(Clone, Debug)]
+pub(super) struct LessonHead {
+    /// The relation, to tell tasks apart.
+    pub(super) task: u32,
+    pub(super) record: f32,
+    pub(super) shots: usize,
+    /// At each temperature.
+    pub(super) log_sums: [f64; TEMPERATURES.len()],
+    /// The best answers, and whether they are right.
+    pub(super) answers: Vec<(f32, bool)>,
+    /// The scores of all right tails.
+    pub(super) right: Vec<f32>,
+}
+
+impl CalibrationExamples {
+    /// Gathers the lessons of tasks that the model does not know.
+    ///
+    /// Each task is given supports of several sizes; what is asked for are the heads of its other facts. Tasks with too
+    /// few facts for a size teach nothing about it.
+    ///
+    /// # Errors
+    /// If the model cannot answer for a support.
+    pub fn gather(
+        model: &dyn FewShotModel,
+        tasks: &TaskSet,
+        of: &[Task<'_>],
+        seed: u64,
+    ) -> Result<Self, SupportError> {
+        let plans: Vec<(&Task<'_>, usize)> =
+            of.iter().flat_map(|task| SHOTS.iter().map(move |&shots| (task, shots))).collect();
+        let heads: Result<Vec<Vec<LessonHead>>, SupportError> = plans
+            .par_iter()
+            .map(|&(task, shots)| {
+                let order = SupportOrder::resampled(task, seed, shots as u64);
+                let Ok(episode) = order.episode(shots) else { return Ok(Vec::new()) };
+                let seed = u64::from(task.relation.0) | (shots as u64) << 32;
+                of_support(model, tasks, task, &episode.support, &episode.query, HEADS, seed)
+            })
+            .collect();
+        Ok(Self { heads: heads?.into_iter().flatten().collect() })
+    }
+
+    /// The lessons of others too.
+    pub fn extend(&mut self, others: Self) {
+        self.heads.extend(others.heads);
+    }
+}
+
+/// What one support of a task teaches, by the heads of other facts.
+pub(super) fn of_support(
+    model: &dyn FewShotModel,
+    tasks: &TaskSet,
+    task: &Task<'_>,
+    support: &[Pair],
+    queries: &[Pair],
+    most_heads: usize,
+    seed: u64,
+) -> Result<Vec<LessonHead>, SupportError> {
+    let of = Support::of_task(task, support, seed);
+    let record = leave_one_out_rank(model, &of)?.unwrap_or(0.0);
+    let relation = model.adapt(&of)?;
+    let mut heads: Vec<EntityId> = Vec::new();
+    for query in queries {
+        if !heads.contains(&query.head) {
+            heads.push(query.head);
+        }
+        if heads.len() == most_heads {
+            break;
+        }
+    }
+    let tails = Tails::new(task.candidates.to_vec());
+    let lessons = heads.into_iter().map(|head| {
+        // Only the support is known when a relation is completed.
+        let scores = HeadScores::of(&*relation, head, &tails).without(Pair::tails_of(support, head));
+        let right = tasks.known_tails(head, task.relation);
+        let is_right = |tail: EntityId| right.binary_search(&tail).is_ok();
+        LessonHead {
+            task: task.relation.0,
+            record,
+            shots: support.len(),
+            log_sums: TEMPERATURES.map(|temperature| scores.log_sum(temperature)),
+            answers: scores.best(TOP).into_iter().map(|(tail, score)| (score, is_right(tail))).collect(),
+            right: scores.of_tails(right),
+        }
+    });
+    Ok(lessons.collect())
+}

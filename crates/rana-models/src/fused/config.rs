@@ -1,0 +1,132 @@
+//! [`FusedConfig`]: how evidence is gathered and its trust learned.
+
+use rana_graph::{Graph, TaskSet};
+use serde::{Deserialize, Serialize};
+
+use super::rank_fit::RankFit;
+use super::evidence::EvidenceKind;
+use super::trust::TERMS;
+use crate::paths::EdgeIndex;
+
+/// The settings of `rana-fused`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FusedConfig {
+    /// The sources of evidence; those a graph has nothing for are passed by.
+    pub evidence: Vec<EvidenceKind>,
+    /// Whether the facts of the train tasks are edges of the graph, also where dev and test tasks are asked for.
+    pub train_task_edges: bool,
+    /// In how many parts the train tasks are cut: the examples of a part are gathered by a RANA, and by vectors,
+    /// that know none of its tasks.
+    pub folds: usize,
+    /// The sizes of support that are learned from.
+    pub shots: Vec<usize>,
+    /// Random supports of each task and size.
+    pub draws: usize,
+    /// Queries of each support.
+    pub queries: usize,
+    /// Candidates of a query that no edge, path or copy speaks for: more are drawn from, and each counts for several.
+    pub candidates: usize,
+    /// The price of trust: large weights need many examples.
+    pub ridge: f64,
+    /// How many times dearer trust in the record of a source on one support is. A record of a few pairs is mostly luck.
+    pub record_price: f64,
+    /// After the likelihood, trust is fitted to ranks in which rivals with scores this close count in part; 0 leaves it
+    /// to the likelihood.
+    pub softness: f64,
+    /// What it costs to leave the maximum of the likelihood for better ranks.
+    pub pull: f64,
+    /// Chooses supports, queries and candidates.
+    pub seed: u64,
+}
+
+impl Default for FusedConfig {
+    fn default() -> Self {
+        Self {
+            evidence: EvidenceKind::ALL.to_vec(),
+            train_task_edges: true,
+            folds: 5,
+            shots: vec![1, 3, 5],
+            draws: 4,
+            queries: 10,
+            candidates: 1000,
+            ridge: 1e-3,
+            record_price: 25.0,
+            softness: 0.1,
+            pull: 0.01,
+            seed: 0,
+        }
+    }
+}
+
+/// A setting that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: {message}")]
+pub struct FusedConfigError {
+    /// The setting.
+    pub field: &'static str,
+    /// What is wrong with it, and what would be right.
+    pub message: String,
+}
+
+impl FusedConfig {
+    /// Checks every setting.
+    ///
+    /// # Errors
+    /// If one cannot be used.
+    pub fn check(&self) -> Result<(), FusedConfigError> {
+        let wrong = |field, message: &str| Err(FusedConfigError { field, message: message.to_owned() });
+        let mut kinds = self.evidence.clone();
+        kinds.sort_unstable();
+        kinds.dedup();
+        if kinds.is_empty() {
+            return wrong("evidence", "there must be at least one source");
+        }
+        if kinds.len() != self.evidence.len() {
+            return wrong("evidence", "a source is named twice");
+        }
+        if self.folds < 2 {
+            return wrong("folds", "there must be at least 2 parts");
+        }
+        if self.shots.is_empty() || self.shots.contains(&0) {
+            return wrong("shots", "say how many pairs a support has, for instance [1, 3, 5]");
+        }
+        for (field, value) in
+            [("draws", self.draws), ("queries", self.queries), ("candidates", self.candidates)]
+        {
+            if value == 0 {
+                return wrong(field, "must be at least 1");
+            }
+        }
+        if !(self.softness.is_finite() && self.softness >= 0.0) {
+            return wrong("softness", "must be a positive number, or 0 for the likelihood alone");
+        }
+        for (field, value) in
+            [("ridge", self.ridge), ("record_price", self.record_price), ("pull", self.pull)]
+        {
+            if !(value.is_finite() && value > 0.0) {
+                return wrong(field, "must be a positive number");
+            }
+        }
+        Ok(())
+    }
+
+    /// The edges that evidence may walk.
+    #[must_use]
+    pub fn edges(&self, graph: &Graph, tasks: &TaskSet) -> EdgeIndex {
+        match self.train_task_edges {
+            true => EdgeIndex::with_train_tasks(graph, tasks),
+            false => EdgeIndex::background(graph),
+        }
+    }
+
+    /// How trust is fitted to ranks.
+    pub(super) fn rank_fit(&self) -> RankFit {
+        RankFit { softness: self.softness, pull: self.pull }
+    }
+
+    /// The price of each term of a [`Trust`](super::Trust).
+    pub(super) fn price(&self) -> [f64; TERMS] {
+        [self.ridge, self.ridge * self.record_price, self.ridge]
+    }
+}

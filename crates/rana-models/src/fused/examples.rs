@@ -1,0 +1,179 @@
+//! [`Examples`]: what tasks teach about sources of evidence.
+
+use rana_fewshot::{Support, SupportError, SupportOrder};
+use rana_graph::{EntityId, Pair, Task, TaskSet};
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+
+use super::rank_fit::RankFit;
+use super::config::FusedConfig;
+use super::evidence::{Evidence, EvidenceKind, Values};
+use super::likelihood_fit::{Example, ExampleQuery, fit};
+use super::matrix::matrix;
+use super::leave_one_out::leave_one_out;
+use super::sources::Sources;
+use super::trust::{TERMS, Trust, TrustedSource};
+use crate::seed::{Purpose, rng};
+
+/// Supports and queries of tasks as matrices of evidence, from which trust is learned.
+pub struct Examples {
+    kinds: Vec<EvidenceKind>,
+    price: [f64; TERMS],
+    rank_fit: RankFit,
+    examples: Vec<Example>,
+}
+
+impl Examples {
+    /// Gathers the examples of tasks, from sources that know none of their facts.
+    ///
+    /// Tasks with too few facts for a size of support teach nothing about it.
+    ///
+    /// # Errors
+    /// If a source cannot answer for a support.
+    pub fn gather(
+        config: &FusedConfig,
+        sources: &Sources,
+        tasks: &TaskSet,
+        of: &[Task<'_>],
+    ) -> Result<Self, SupportError> {
+        let kinds: Vec<EvidenceKind> =
+            sources.kinds().filter(|kind| config.evidence.contains(kind)).collect();
+        let mut plans = Vec::new();
+        for task in of {
+            for &shots in &config.shots {
+                plans.extend((0..config.draws).map(|draw| (task, shots, draw)));
+            }
+        }
+        let builder = ExampleBuilder { config, sources, tasks, kinds: &kinds };
+        let examples: Result<Vec<Option<Example>>, SupportError> =
+            plans.par_iter().map(|&(task, shots, draw)| builder.example(task, shots, draw)).collect();
+        Ok(Self {
+            kinds: kinds.clone(),
+            price: config.price(),
+            rank_fit: config.rank_fit(),
+            examples: examples?.into_iter().flatten().collect(),
+        })
+    }
+
+    /// Whether nothing can be learned.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.examples.is_empty()
+    }
+
+    /// How much each source is to be trusted after all these examples, if only `evidence` is used.
+    ///
+    /// # Panics
+    /// If there is no example, or they are about different sources.
+    #[must_use]
+    pub fn learn(all: &[&Self], evidence: &[EvidenceKind]) -> Vec<TrustedSource> {
+        let kinds = &all[0].kinds;
+        assert!(all.iter().all(|other| other.kinds == *kinds), "examples are about the same sources");
+        let examples: Vec<&Example> = all.iter().flat_map(|of| &of.examples).collect();
+        let used: Vec<usize> = (0..kinds.len()).filter(|&at| evidence.contains(&kinds[at])).collect();
+        let chosen: Vec<Example> =
+            examples.par_iter().map(|example| example.of_sources(&used, kinds.len())).collect();
+        let chosen: Vec<&Example> = chosen.iter().collect();
+        let scales = scales(&chosen, used.len());
+        let likely = fit(&chosen, &scales, all[0].price);
+        let learned = all[0].rank_fit.from(likely, &chosen, &scales);
+        used.iter()
+            .zip(learned.chunks_exact(TERMS))
+            .zip(&scales)
+            .map(|((&source, terms), &scale)| {
+                let terms: Vec<f64> = terms.iter().map(|term| term / f64::from(scale)).collect();
+                TrustedSource { evidence: kinds[source], trust: Trust::of_terms(&terms) }
+            })
+            .collect()
+    }
+}
+
+impl Example {
+    /// The same with some of the sources only.
+    fn of_sources(&self, used: &[usize], count: usize) -> Self {
+        let pick = |row: &[f32]| used.iter().map(|&source| row[source]).collect::<Vec<f32>>();
+        let queries = self.queries.iter().map(|query| ExampleQuery {
+            rows: query.rows.chunks_exact(count).flat_map(pick).collect(),
+            stands_for: query.stands_for.clone(),
+        });
+        Self { records: pick(&self.records), shots: self.shots, queries: queries.collect() }
+    }
+}
+
+/// The mean deviation of each source among the candidates of a query: values are compared on this scale.
+fn scales(examples: &[&Example], sources: usize) -> Vec<f32> {
+    let mut sums = vec![0.0_f64; sources];
+    let mut count = 0.0;
+    for query in examples.iter().flat_map(|example| &example.queries) {
+        let rows = query.stands_for.len() as f64;
+        for (source, sum) in sums.iter_mut().enumerate() {
+            let values = || query.rows.iter().skip(source).step_by(sources).map(|&value| f64::from(value));
+            let mean = values().sum::<f64>() / rows;
+            *sum += (values().map(|value| (value - mean).powi(2)).sum::<f64>() / rows).sqrt();
+        }
+        count += 1.0;
+    }
+    // A source that never says anything needs no scale.
+    sums.iter().map(|sum| (sum / count) as f32).map(|scale| if scale > 0.0 { scale } else { 1.0 }).collect()
+}
+
+/// Makes examples.
+struct ExampleBuilder<'a> {
+    config: &'a FusedConfig,
+    sources: &'a Sources,
+    tasks: &'a TaskSet,
+    kinds: &'a [EvidenceKind],
+}
+
+impl ExampleBuilder<'_> {
+    fn example(&self, task: &Task<'_>, shots: usize, draw: usize) -> Result<Option<Example>, SupportError> {
+        // Supports of another size are others: their queries may be in it.
+        let number = (draw * 1000 + shots) as u64;
+        let Ok(episode) = SupportOrder::resampled(task, self.config.seed, number).episode(shots) else {
+            return Ok(None);
+        };
+        let support = Support::of_task(task, &episode.support, self.config.seed);
+        let evidence = self
+            .kinds
+            .iter()
+            .map(|&kind| self.sources.adapt(kind, &support))
+            .collect::<Result<Vec<Evidence>, _>>()?;
+        let records = leave_one_out(self.sources, self.kinds, &support)?;
+        let queries = episode.query.iter().take(self.config.queries);
+        let queries = queries.map(|&query| self.query(task, &evidence, query)).collect();
+        Ok(Some(Example { records, shots, queries }))
+    }
+
+    /// The candidates of a query: the right one, those that something sparse speaks for, and some others, which
+    /// count for all others.
+    fn query(&self, task: &Task<'_>, evidence: &[Evidence], query: Pair) -> ExampleQuery {
+        let known = self.tasks.known_tails(query.head, task.relation);
+        let mut rivals: Vec<EntityId> = task
+            .candidates
+            .iter()
+            .copied()
+            .filter(|tail| *tail != query.tail && known.binary_search(tail).is_err())
+            .collect();
+        rivals.sort_unstable();
+        rivals.dedup();
+        let mut spoken_for: Vec<EntityId> = Vec::new();
+        for of in evidence {
+            if let Values::Few(values) = &of.values {
+                values(query.head, &mut |tail, _| spoken_for.push(tail));
+            }
+        }
+        spoken_for.sort_unstable();
+        let (mut candidates, mut others): (Vec<EntityId>, Vec<EntityId>) =
+            rivals.into_iter().partition(|tail| spoken_for.binary_search(tail).is_ok());
+        let place = [task.relation.0.into(), (u64::from(query.head.0) << 32) | u64::from(query.tail.0)];
+        let mut rng = rng(self.config.seed, Purpose::TrainingQueries, place);
+        let drawn = others.len().min(self.config.candidates);
+        let each_stands_for = (others.len() as f32 / drawn.max(1) as f32).ln();
+        let (others, _) = others.partial_shuffle(&mut rng, drawn);
+        let mut stands_for = vec![0.0; 1 + candidates.len()];
+        stands_for.resize(1 + candidates.len() + others.len(), each_stands_for);
+        candidates.insert(0, query.tail);
+        candidates.extend_from_slice(others);
+        ExampleQuery { rows: matrix(evidence, &[query.head], &candidates), stands_for }
+    }
+}

@@ -1,0 +1,227 @@
+//! The fit of trust: a softmax over candidates whose weights are linear in what is learned.
+//!
+//! That makes the loss convex. Newton's method finds its one minimum, so there is no learning rate, no random
+//! start and no early stopping to choose.
+
+use rayon::prelude::*;
+
+use super::trust::{TERMS, terms};
+
+/// One query: the values of all sources for its candidates, the right one first.
+#[derive(Debug)]
+pub(super) struct ExampleQuery {
+    /// `rows[candidate * sources + source]`.
+    pub(super) rows: Vec<f32>,
+    /// What each candidate stands for, as a logarithm: one that was drawn counts for those that were not.
+    pub(super) stands_for: Vec<f32>,
+}
+
+/// The queries of one support.
+#[derive(Debug)]
+pub(super) struct Example {
+    /// The record of each source on the support.
+    pub(super) records: Vec<f32>,
+    pub(super) shots: usize,
+    pub(super) queries: Vec<ExampleQuery>,
+}
+
+impl Example {
+    /// What the weights of each source are made of.
+    fn terms(&self) -> Vec<[f32; TERMS]> {
+        self.records.iter().map(|&of| terms(of, self.shots)).collect()
+    }
+
+    /// How much each source counts, for values that are not divided by `scales`.
+    pub(super) fn weights(&self, scales: &[f32], at: &[f64]) -> Vec<f32> {
+        let of_source = |(terms, numbers): (&[f32; TERMS], &[f64])| -> f64 {
+            numbers.iter().zip(terms).map(|(number, &term)| number * f64::from(term)).sum()
+        };
+        let all = self.terms();
+        let weights = all.iter().zip(at.chunks_exact(TERMS)).map(of_source);
+        weights.zip(scales).map(|(weight, scale)| weight as f32 / scale).collect()
+    }
+
+    /// The slope by what is learned, given the slope by each weight.
+    pub(super) fn by_term(&self, scales: &[f32], slope: &[f64]) -> Vec<f64> {
+        let all = self.terms();
+        let sources = all.iter().zip(scales).zip(slope);
+        let of_source = |((terms, &scale), &slope): ((&[f32; TERMS], &f32), &f64)| {
+            terms.map(|term| slope * f64::from(term / scale))
+        };
+        sources.flat_map(of_source).collect()
+    }
+}
+
+/// Where the right candidates are most likely.
+pub(super) struct Likely {
+    /// The numbers, `[source * TERMS + term]`, for values divided by scales.
+    pub(super) at: Vec<f64>,
+    /// How fast it becomes less likely around there; symmetric, row by row.
+    pub(super) curvature: Vec<f64>,
+}
+
+/// How far steps go at most, and when they are too small to matter.
+const MOST_STEPS: usize = 50;
+const SMALL: f64 = 1e-7;
+
+/// The numbers that make the right candidates of all examples most likely, each example counting the same, with the
+/// `price` of its term times half the square of each.
+pub(super) fn fit(examples: &[&Example], scales: &[f32], price: [f64; TERMS]) -> Likely {
+    let count = scales.len() * TERMS;
+    let mut at = vec![0.0; count];
+    let mut here = Local::of(examples, scales, &at, price, true);
+    for _ in 0..MOST_STEPS {
+        let Some(step) = solve(&here.curvature, &here.gradient) else { break };
+        let gain: f64 = step.iter().zip(&here.gradient).map(|(step, gradient)| step * gradient).sum();
+        if gain < SMALL {
+            break;
+        }
+        // Newton's step may be too long far from the minimum.
+        let mut length = 1.0;
+        let next = loop {
+            let there: Vec<f64> = at.iter().zip(&step).map(|(at, step)| at - length * step).collect();
+            let loss = Local::of(examples, scales, &there, price, false).loss;
+            if loss <= here.loss - 0.1 * length * gain {
+                break Some(there);
+            }
+            length /= 2.0;
+            if length < 1e-4 {
+                break None;
+            }
+        };
+        let Some(next) = next else { break };
+        at = next;
+        here = Local::of(examples, scales, &at, price, true);
+    }
+    Likely { at, curvature: here.curvature }
+}
+
+/// The loss at a place, its gradient and its curvature.
+struct Local {
+    loss: f64,
+    gradient: Vec<f64>,
+    /// Symmetric, row by row.
+    curvature: Vec<f64>,
+}
+
+impl Local {
+    fn of(examples: &[&Example], scales: &[f32], at: &[f64], price: [f64; TERMS], is_full: bool) -> Self {
+        let parts: Vec<Self> =
+            examples.par_iter().map(|example| Self::of_example(example, scales, at, is_full)).collect();
+        let mut sum = Self {
+            loss: at
+                .iter()
+                .enumerate()
+                .map(|(place, value)| 0.5 * price[place % TERMS] * value * value)
+                .sum(),
+            gradient: at.iter().enumerate().map(|(place, value)| price[place % TERMS] * value).collect(),
+            curvature: vec![0.0; at.len() * at.len()],
+        };
+        (0..at.len()).for_each(|place| sum.curvature[place * at.len() + place] = price[place % TERMS]);
+        let share = 1.0 / examples.len() as f64;
+        // In order, whatever the threads did.
+        for part in parts {
+            sum.loss += share * part.loss;
+            sum.gradient.iter_mut().zip(&part.gradient).for_each(|(sum, part)| *sum += share * part);
+            sum.curvature.iter_mut().zip(&part.curvature).for_each(|(sum, part)| *sum += share * part);
+        }
+        sum
+    }
+
+    fn of_example(example: &Example, scales: &[f32], at: &[f64], is_full: bool) -> Self {
+        let sources = scales.len();
+        let weights = example.weights(scales, at);
+        let share = 1.0 / example.queries.len() as f64;
+        let (mut loss, mut slope, mut spread) = (0.0, vec![0.0; sources], vec![0.0; sources * sources]);
+        for query in &example.queries {
+            let mut chances: Vec<f32> = query
+                .rows
+                .chunks_exact(sources)
+                .zip(&query.stands_for)
+                .map(|(row, offset)| offset + row.iter().zip(&weights).map(|(x, w)| x * w).sum::<f32>())
+                .collect();
+            let most = chances.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let right = chances[0] - most;
+            let mut total = 0.0_f64;
+            for chance in &mut chances {
+                *chance = (*chance - most).exp();
+                total += f64::from(*chance);
+            }
+            loss += share * (total.ln() - f64::from(right));
+            if !is_full {
+                continue;
+            }
+            let mut mean = vec![0.0_f32; sources];
+            let mut products = vec![0.0_f32; sources * sources];
+            for (row, chance) in query.rows.chunks_exact(sources).zip(&chances) {
+                let chance = *chance / total as f32;
+                // Most candidates are out of the question.
+                if chance < 1e-9 {
+                    continue;
+                }
+                for (source, &value) in row.iter().enumerate() {
+                    let part = chance * value;
+                    mean[source] += part;
+                    for (product, other) in products[source * sources..][..=source].iter_mut().zip(row) {
+                        *product += part * other;
+                    }
+                }
+            }
+            for source in 0..sources {
+                slope[source] += share * f64::from(mean[source] - query.rows[source]);
+                for other in 0..=source {
+                    let spread = &mut spread[source * sources + other];
+                    *spread +=
+                        share * f64::from(products[source * sources + other] - mean[source] * mean[other]);
+                }
+            }
+        }
+        let count = sources * TERMS;
+        let (mut gradient, mut curvature) = (vec![0.0; count], vec![0.0; count * count]);
+        if is_full {
+            gradient = example.by_term(scales, &slope);
+            let terms = example.terms();
+            let factor = |source: usize, term: usize| f64::from(terms[source][term] / scales[source]);
+            for source in 0..sources {
+                for term in 0..TERMS {
+                    let row = source * TERMS + term;
+                    for other in 0..sources {
+                        let spread = spread[source.max(other) * sources + source.min(other)];
+                        for other_term in 0..TERMS {
+                            curvature[row * count + other * TERMS + other_term] =
+                                spread * factor(source, term) * factor(other, other_term);
+                        }
+                    }
+                }
+            }
+        }
+        Self { loss, gradient, curvature }
+    }
+}
+
+/// Solves `matrix · x = right` for a symmetric positive definite matrix by Cholesky's method; none if it is not.
+pub(super) fn solve(matrix: &[f64], right: &[f64]) -> Option<Vec<f64>> {
+    let count = right.len();
+    let mut lower = vec![0.0; count * count];
+    for row in 0..count {
+        for column in 0..=row {
+            let known: f64 = (0..column).map(|k| lower[row * count + k] * lower[column * count + k]).sum();
+            let rest = matrix[row * count + column] - known;
+            lower[row * count + column] = match row == column {
+                true if rest > 0.0 => rest.sqrt(),
+                true => return None,
+                false => rest / lower[column * count + column],
+            };
+        }
+    }
+    let mut x = right.to_vec();
+    for row in 0..count {
+        let known: f64 = (0..row).map(|k| lower[row * count + k] * x[k]).sum();
+        x[row] = (x[row] - known) / lower[row * count + row];
+    }
+    for row in (0..count).rev() {
+        let known: f64 = (row + 1..count).map(|k| lower[k * count + row] * x[k]).sum();
+        x[row] = (x[row] - known) / lower[row * count + row];
+    }
+    Some(x)
+}

@@ -1,0 +1,15 @@
+//! Evidence in names: the words that head and tail share.
+
+use std::sync::Arc;
+
+use super::evidence::{Evidence, EvidenceKind, Reason, Values};
+use crate::paths::EdgeIndex;
+
+/// The cosine between the words of head and tail.
+pub(super) fn name(index: Arc<EdgeIndex>) -> Evidence {
+    Evidence {
+        kind: EvidenceKind::Name,
+        values: Values::Few(Box::new(move |head, hand| index.names().alike(head, hand))),
+        reason: Box::new(|_, _, share| (share > 0.0).then_some(Reason::Named { share })),
+    }
+}

@@ -1,0 +1,39 @@
+//! [`Gathered`]: rows of entities one behind the other, gathered once.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use rana_graph::EntityId;
+
+/// The rows of the entities that are asked for first, which are mostly those that are asked for again.
+#[derive(Default)]
+pub(crate) struct Gathered(OnceLock<(Vec<EntityId>, Vec<f32>)>);
+
+/// Fewer rows are gathered faster than they are compared.
+const FEWEST_GATHERED: usize = 64;
+/// Numbers that are worth keeping: more would fill the memory of a server that keeps many relations.
+const MOST_GATHERED: usize = 1 << 22;
+
+impl Gathered {
+    /// The rows of some entities.
+    pub(crate) fn rows<'g, 'v>(
+        &'g self,
+        entities: &[EntityId],
+        row: impl Fn(EntityId) -> &'v [f32],
+    ) -> Cow<'g, [f32]> {
+        let dim = entities.first().map_or(0, |&first| row(first).len());
+        if entities.len() < FEWEST_GATHERED || entities.len() * dim > MOST_GATHERED {
+            return Cow::Owned(gather(entities, row));
+        }
+        let (of, rows) = self.0.get_or_init(|| (entities.to_vec(), gather(entities, &row)));
+        if of == entities { Cow::Borrowed(rows) } else { Cow::Owned(gather(entities, row)) }
+    }
+}
+
+/// The rows of some entities, one behind the other.
+pub(crate) fn gather<'v>(entities: &[EntityId], row: impl Fn(EntityId) -> &'v [f32]) -> Vec<f32> {
+    let dim = entities.first().map_or(0, |&first| row(first).len());
+    let mut rows = Vec::with_capacity(entities.len() * dim);
+    entities.iter().for_each(|&entity| rows.extend_from_slice(row(entity)));
+    rows
+}

@@ -1,0 +1,36 @@
+//! The models of rana: everything that scores, what trains them, and the registry that names them.
+//!
+//! This is the stretch `episodes → training → run` of the data flow.
+//!
+//! | folder | concept |
+//! | --- | --- |
+//! | `training/` | training by steps: trainer, optimiser, learned rows, run directory, dev selection |
+//! | `rana/` | RANA |
+//! | `fused/` | a trained model and the evidence in the graph |
+//! | `vectors/` | link-prediction vectors among few-shot models |
+//! | `training_free.rs` | baselines that learn nothing |
+//! | `paths/` | which edges a relation may see, and the paths through them |
+//! | `registry.rs`, `open.rs` | one line per model, and the opening of a run of any of them |
+//!
+//! # How to add a model
+//! Write a folder with a configuration that implements [`training::SteppedConfig`] and a model that implements
+//! [`training::SteppedModel`], add its presets, and add one line to the registry. Training, resuming, evaluation,
+//! sweeps, reproduction, completion and serving then work without another change.
+
+mod choices;
+pub mod fused;
+mod gathered;
+mod kernels;
+mod open;
+pub mod paths;
+pub mod rana;
+mod real;
+pub mod registry;
+mod seed;
+pub mod training;
+mod training_free;
+mod translation;
+pub mod vectors;
+
+pub use open::{MEAN_TRANSLATION, OpenError, OpenedModel, OpenedRun, RunToOpen};
+pub use training_free::{Baseline, BaselineKind};

@@ -1,0 +1,59 @@
+//! RANA: the relation-aware network with attention-based loss (section 4 of the paper).
+//!
+//! | file | concept |
+//! | --- | --- |
+//! | `config.rs` | every choice, those the paper makes and those it leaves open |
+//! | `network.rs` | RANA as the trainer sees it |
+//! | `negatives.rs` | candidate pruning and negatives (eq. 8) |
+//! | `step.rs` | one step: three parallel passes over pairs, tasks and pairs again |
+//! | `pairs.rs` | the pairs of a batch, each encoded once |
+//! | `encoder.rs`, `attend.rs` | eqs. 1 to 6, forward and backward |
+//! | `neighbours.rs`, `neighbour_rows.rs`, `relation_groups.rs` | which neighbours are seen, their rows, and those by one relation together |
+//! | `objective.rs` | eqs. 7 and 9 to 14, forward and backward |
+//! | `layout.rs`, `inputs.rs` | where each weight stands, and all that a step reads |
+//! | `model.rs`, `relation.rs`, `inspection.rs` | the trained model, a relation after its support, what it looked at |
+//! | `reference.rs`, `gradient_tests.rs` | the equations once more, plainly, and the test that both agree |
+
+mod attend;
+mod config;
+mod diagnostics;
+mod encoder;
+#[cfg(test)]
+mod gradient_tests;
+mod inputs;
+mod inspection;
+mod layout;
+mod model;
+#[cfg(test)]
+mod model_tests;
+mod negatives;
+mod neighbour_rows;
+mod neighbours;
+mod network;
+mod objective;
+mod pairs;
+#[cfg(test)]
+mod reference;
+mod relation;
+mod relation_groups;
+mod step;
+
+pub use config::{
+    Activation, AggInput, Attn, AttnInput, BetaScale, BetaSpace, Ends, FewSurvivors, InnerReduction,
+    MetaOrder, NegWeight, NeighbourChoice, OuterReduction, Padding, Prune, PruneSpace, RScope, RanaConfig,
+    RelInit, Residual, ScoreSpace, TestNegatives, TrainEntities,
+};
+pub use inspection::{Attention, InspectedNegative, InspectedPair, Inspection, ScoreParts};
+pub use layout::Layout;
+pub use model::RanaModel;
+pub use network::Rana;
+
+use crate::registry::Preset;
+
+/// Settings that suit a benchmark.
+pub const PRESETS: &[Preset] = &[
+    Preset { name: "paper", toml: include_str!("../../presets/rana/paper.toml") },
+    Preset { name: "nell-one", toml: include_str!("../../presets/rana/nell-one.toml") },
+    Preset { name: "nell-one-tuned", toml: include_str!("../../presets/rana/nell-one-tuned.toml") },
+    Preset { name: "umls", toml: include_str!("../../presets/rana/umls.toml") },
+];

@@ -1,0 +1,280 @@
+//! [`RanaModel`]: RANA with fixed parameters, turning supports into relations.
+
+use std::sync::Arc;
+
+use pulp::{Arch, Simd, WithSimd};
+use rana_embed::Norm;
+use rana_graph::{EntityId, Graph, Pair};
+use rayon::prelude::*;
+
+use super::relation::RanaRelation;
+use crate::training::{Contrasts, LearnedRows, MetaTask, NegativeCounts, Parameters, TrainerConfig};
+use super::config::{RanaConfig, ScoreSpace, TestNegatives, TrainEntities};
+use super::encoder::{CHUNK, Chunk, End, Projection};
+use super::inputs::{EntityRows, Inputs};
+use super::negatives::{Choice, Cutoff, NegativeSampler};
+use super::neighbours::{NeighbourSettings, Neighbours};
+use super::objective::{Objective, ObjectiveTask, Scratch};
+use super::pairs::{EncodedPairs, add_r};
+use crate::real::{add_scaled, dot};
+use super::layout::Layout;
+use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};
+use crate::seed::{Purpose, rng};
+use crate::translation::{EntityTable, Translation};
+
+/// RANA with fixed parameters; a copy shares them.
+#[derive(Clone)]
+pub struct RanaModel(Arc<Fixed>);
+
+struct Fixed {
+    config: RanaConfig,
+    seed: u64,
+    layout: Layout,
+    neighbours: Neighbours,
+    parameters: Arc<Parameters>,
+    projection: Projection<f32>,
+}
+
+/// Entity rows in the two roles they have.
+pub(crate) struct RowRoles<'a> {
+    pub(crate) rows: &'a LearnedRows,
+    pub(crate) is_shared: bool,
+}
+
+impl EntityRows<f32> for RowRoles<'_> {
+    fn pretrained(&self, entity: EntityId) -> &[f32] {
+        self.rows.base(entity)
+    }
+
+    fn frozen(&self, entity: EntityId) -> &[f32] {
+        if self.is_shared { self.rows.row(entity) } else { self.rows.base(entity) }
+    }
+
+    fn scoring(&self, entity: EntityId) -> &[f32] {
+        self.rows.row(entity)
+    }
+}
+
+impl<'a> RowRoles<'a> {
+    pub(crate) fn new(config: &RanaConfig, rows: &'a LearnedRows) -> Self {
+        Self { rows, is_shared: config.train_entities == TrainEntities::Shared }
+    }
+}
+
+impl RanaModel {
+    /// A model of a graph.
+    ///
+    /// # Panics
+    /// If the parameters are not those of the configuration.
+    #[must_use]
+    pub fn new(
+        config: &RanaConfig,
+        trainer: &TrainerConfig,
+        graph: &Graph,
+        parameters: Arc<Parameters>,
+    ) -> Self {
+        let layout = Layout::new(config, parameters.rows.dim());
+        assert_eq!(parameters.weights.len(), layout.weights(), "the weights are of another configuration");
+        let neighbours = Neighbours::fixed(graph, NeighbourSettings::new(config, trainer));
+        let roles = RowRoles::new(config, &parameters.rows);
+        let projection = Projection::new(Inputs {
+            config,
+            layout: &layout,
+            weights: &parameters.weights,
+            relations: &parameters.relations,
+            rows: &roles,
+            neighbours: &neighbours,
+            batch: 1,
+            seed: trainer.seed,
+            dropout: None,
+        });
+        let (config, seed) = (config.clone(), trainer.seed);
+        Self(Arc::new(Fixed { config, seed, layout, neighbours, parameters, projection }))
+    }
+
+    /// Its configuration.
+    #[must_use]
+    pub fn config(&self) -> &RanaConfig {
+        &self.0.config
+    }
+
+    /// Its parameters.
+    #[must_use]
+    pub fn parameters(&self) -> &Arc<Parameters> {
+        &self.0.parameters
+    }
+
+    pub(crate) fn roles(&self) -> RowRoles<'_> {
+        RowRoles::new(&self.0.config, &self.0.parameters.rows)
+    }
+
+    pub(crate) fn inputs<'a>(&'a self, roles: &'a RowRoles<'a>) -> Inputs<'a, f32> {
+        Inputs {
+            config: &self.0.config,
+            layout: &self.0.layout,
+            weights: &self.0.parameters.weights,
+            relations: &self.0.parameters.relations,
+            rows: roles,
+            neighbours: &self.0.neighbours,
+            batch: 1,
+            seed: self.0.seed,
+            dropout: None,
+        }
+    }
+
+    /// The support with negatives, as draw number `draw` gives them.
+    ///
+    /// Only tails of the support itself count as known: an evaluation must not look at others.
+    fn support_task(&self, roles: &RowRoles<'_>, support: &Support<'_>, draw: u64) -> MetaTask {
+        let config = &self.0.config;
+        let sampler = NegativeSampler { config, rows: roles, entities: self.0.parameters.rows.rows() };
+        let mut rng = rng(self.0.seed, Purpose::TestNegatives, [support.seed, draw]);
+        let mut contrasts = Contrasts::default();
+        for &pair in support.pairs {
+            let mut known: Vec<EntityId> = Pair::tails_of(support.pairs, pair.head).collect();
+            known.sort_unstable();
+            let cutoff = match config.prune_at_test {
+                true => sampler.cutoff(pair.tail, support.candidates),
+                false => Cutoff::NONE,
+            };
+            let choice = Choice { pair, candidates: support.candidates, known: &known, cutoff: &cutoff };
+            let negatives = match config.test_negatives {
+                TestNegatives::Seeded => sampler.draw(&choice, &mut rng, &mut NegativeCounts::default()),
+                TestNegatives::FirstValid => sampler.first(&choice),
+            };
+            contrasts.push(pair, negatives);
+        }
+        MetaTask {
+            relation: support.relation,
+            support: contrasts,
+            query: Contrasts::default(),
+            rejected: support.rejected.to_vec(),
+        }
+    }
+
+    /// Adapts to a support, keeping what was looked at on the way.
+    pub(super) fn adapt_with<'a>(
+        &'a self,
+        roles: &'a RowRoles<'a>,
+        support: &Support<'_>,
+        draw: u64,
+    ) -> Adaptation {
+        let inputs = self.inputs(roles);
+        let task = self.support_task(roles, support, draw);
+        let pairs = EncodedPairs::new(inputs, &self.0.projection, std::slice::from_ref(&task));
+        let objective_task = pairs.objective_task(inputs, 0, &task);
+        let objective = Objective { inputs, chunks: &pairs.chunks };
+        let path = Arch::new().dispatch(Adapt { objective, task: &objective_task });
+        Adaptation { task, pairs, objective_task, path }
+    }
+
+    /// Encodes up to a chunk of pairs that are scored. They are filled up to a whole chunk, so that the sums
+    /// of a pair do not depend on how many there are.
+    pub(super) fn encode_answers(&self, support: &[Pair], pairs: &[Pair]) -> Chunk<f32> {
+        let roles = self.roles();
+        let inputs = self.inputs(&roles);
+        let dim = inputs.dim();
+        let mut padded = pairs.to_vec();
+        padded.resize(CHUNK, pairs[0]);
+        let mut r = vec![0.0; CHUNK * dim];
+        for (&pair, r) in padded.iter().zip(r.chunks_exact_mut(dim)) {
+            add_r(inputs, pair, support, r);
+        }
+        Chunk::encode(inputs, &self.0.projection, &padded, &r)
+    }
+
+    /// eq. 14: the relation that a support gives, averaged over draws of its negatives.
+    pub(super) fn adapted_relation(&self, roles: &RowRoles<'_>, support: &Support<'_>) -> Vec<f32> {
+        let draws = self.0.config.test_draws;
+        let mut mean = vec![0.0; self.0.layout.dim];
+        for draw in 0..draws {
+            let path = self.adapt_with(roles, support, draw as u64).path;
+            add_scaled(&mut mean, 1.0 / draws as f32, &path[path.len() - 1]);
+        }
+        mean
+    }
+}
+
+/// What adaptation looked at.
+pub(super) struct Adaptation {
+    pub(super) task: MetaTask,
+    pub(super) pairs: EncodedPairs<f32>,
+    pub(super) objective_task: ObjectiveTask,
+    /// The relation before and after each inner step.
+    pub(super) path: Vec<Vec<f32>>,
+}
+
+/// The inner steps of an evaluation.
+struct Adapt<'a> {
+    objective: Objective<'a, f32>,
+    task: &'a ObjectiveTask,
+}
+
+impl WithSimd for Adapt<'_> {
+    type Output = Vec<Vec<f32>>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Vec<Vec<f32>> {
+        let Self { objective, task } = self;
+        let start = objective.support_relation(task);
+        let factor = objective.inner_factor(task.support_pairs.len(), false);
+        let steps = objective.inputs.config.evaluation_steps();
+        objective.inner_steps(start, &task.support, steps, factor, &mut Scratch::default())
+    }
+}
+
+impl FewShotModel for RanaModel {
+    /// # Panics
+    /// If the support is empty.
+    fn adapt(&self, support: &Support<'_>) -> Result<Box<dyn AdaptedRelation>, SupportError> {
+        assert!(!support.pairs.is_empty(), "a relation is learned from at least one pair");
+        let relation = self.adapted_relation(&self.roles(), support);
+        let scorer: Box<dyn AdaptedRelation> = match self.0.config.score_space {
+            ScoreSpace::Raw | ScoreSpace::EncodedSupport => {
+                Box::new(Translation::new(Arc::clone(&self.0.parameters), Norm::L2, relation))
+            }
+            ScoreSpace::Encoded => Box::new(EncodedTranslation {
+                model: self.clone(),
+                support: support.pairs.to_vec(),
+                relation,
+            }),
+        };
+        Ok(Box::new(RanaRelation::new(self.clone(), scorer, support)))
+    }
+}
+
+impl EntityTable for Arc<Parameters> {
+    fn entity(&self, entity: EntityId) -> &[f32] {
+        self.rows.row(entity)
+    }
+}
+
+/// A translation between what the encoder makes of the ends of each pair.
+struct EncodedTranslation {
+    model: RanaModel,
+    support: Vec<Pair>,
+    relation: Vec<f32>,
+}
+
+impl EncodedTranslation {
+    fn score(&self, pairs: &[Pair], out: &mut [f32]) {
+        let chunk = self.model.encode_answers(&self.support, pairs);
+        for (at, out) in out.iter_mut().enumerate() {
+            let mut difference = chunk.encoded(at, End::Head).to_vec();
+            add_scaled(&mut difference, 1.0, &self.relation);
+            add_scaled(&mut difference, -1.0, chunk.encoded(at, End::Tail));
+            *out = -dot(&difference, &difference).sqrt();
+        }
+    }
+}
+
+impl AdaptedRelation for EncodedTranslation {
+    fn scores(&self, heads: &[EntityId], candidates: &[EntityId], out: &mut [f32]) {
+        let pairs: Vec<Pair> =
+            heads.iter().flat_map(|&head| candidates.iter().map(move |&tail| Pair { head, tail })).collect();
+        pairs
+            .par_chunks(CHUNK)
+            .zip(out.par_chunks_mut(CHUNK))
+            .for_each(|(pairs, out)| self.score(pairs, out));
+    }
+}

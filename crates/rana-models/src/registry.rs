@@ -1,0 +1,197 @@
+//! The registry: one line per model.
+//!
+//! The trainer, runs, sweeps, trials, reproductions, the predictor and the front ends ask the registry and know no
+//! model by name.
+
+use serde_json::Value;
+
+use crate::fused;
+use crate::open::{OpenError, OpenedModel, RunToOpen, open_stepped};
+use crate::rana::{self, RanaConfig};
+use crate::training::{ModelConfig, SteppedConfig};
+
+/// The model that is meant where none is named.
+pub const DEFAULT: &str = RanaConfig::NAME;
+
+/// The model that weighs a trained model with the evidence in the graph.
+pub const FUSED: &str = "rana-fused";
+
+/// Every model that can be trained into a run.
+pub static MODELS: &[ModelEntry] = &[
+    ModelEntry::steps::<RanaConfig>("RANA", "relation-aware attention over neighbours and negatives", rana::PRESETS),
+    ModelEntry::evidence(FUSED, "rana-fused", "a trained model and the evidence in the graph, weighed", fused::open),
+];
+
+/// Settings that suit a benchmark.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// The name.
+    pub name: &'static str,
+    /// The settings as TOML, with what they are for in a comment on top; what they leave out is the default.
+    pub toml: &'static str,
+}
+
+/// Reads the settings of a model.
+pub type ReadSettings = fn(Value) -> Result<Box<dyn ModelConfig>, serde_json::Error>;
+/// Opens the model of a run.
+pub type OpenModel = fn(&RunToOpen<'_>) -> Result<OpenedModel, OpenError>;
+
+/// A model that can be trained into a run.
+#[derive(Clone, Copy)]
+pub struct ModelEntry {
+    /// Its name in files and on the command line.
+    pub name: &'static str,
+    /// Its name in tables and sentences.
+    pub title: &'static str,
+    /// What it is, in a few words.
+    pub about: &'static str,
+    /// Its presets; the first has the settings of its paper.
+    pub presets: &'static [Preset],
+    training: Training,
+    open: OpenModel,
+}
+
+/// How a model is trained.
+#[derive(Clone, Copy)]
+enum Training {
+    /// By steps, with these settings.
+    Steps(ReadSettings),
+    /// From the evidence of other trainings.
+    Evidence,
+}
+
+/// A model or preset that does not exist.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RegistryError {
+    /// No model has this name.
+    #[error("there is no model `{name}`; there are: {}", names().join(", "))]
+    NoModel {
+        /// The name asked for.
+        name: String,
+    },
+    /// The model is not trained by steps, so it has no settings of a training.
+    #[error("`{name}` is not trained by steps; models that are: {}", stepped_names().join(", "))]
+    NotStepped {
+        /// The name asked for.
+        name: String,
+    },
+    /// The model has no such preset.
+    #[error("there is no preset `{preset}` of `{model}`; there are: {}", presets.join(", "))]
+    NoPreset {
+        /// The model.
+        model: &'static str,
+        /// The preset asked for.
+        preset: String,
+        /// Those there are.
+        presets: Vec<&'static str>,
+    },
+}
+
+impl ModelEntry {
+    const fn steps<C: SteppedConfig>(
+        title: &'static str,
+        about: &'static str,
+        presets: &'static [Preset],
+    ) -> Self {
+        let training = Training::Steps(|settings| Ok(Box::new(serde_json::from_value::<C>(settings)?)));
+        Self { name: C::NAME, title, about, presets, training, open: open_stepped }
+    }
+
+    const fn evidence(name: &'static str, title: &'static str, about: &'static str, open: OpenModel) -> Self {
+        Self { name, title, about, presets: &[], training: Training::Evidence, open }
+    }
+
+    /// Whether it is trained by steps.
+    #[must_use]
+    pub fn is_stepped(&self) -> bool {
+        matches!(self.training, Training::Steps(_))
+    }
+
+    /// How its settings are read.
+    pub(crate) fn settings(&self) -> Result<ReadSettings, RegistryError> {
+        match self.training {
+            Training::Steps(read) => Ok(read),
+            Training::Evidence => Err(RegistryError::NotStepped { name: self.name.to_owned() }),
+        }
+    }
+
+    /// One of its presets.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    pub fn preset(&self, name: &str) -> Result<&'static Preset, RegistryError> {
+        self.presets.iter().find(|preset| preset.name == name).ok_or_else(|| RegistryError::NoPreset {
+            model: self.name,
+            preset: name.to_owned(),
+            presets: self.presets.iter().map(|preset| preset.name).collect(),
+        })
+    }
+
+    /// Opens its model in a run.
+    ///
+    /// # Errors
+    /// If the parts of the run do not go together, or cannot be read.
+    pub fn open(&self, run: &RunToOpen<'_>) -> Result<OpenedModel, OpenError> {
+        (self.open)(run)
+    }
+}
+
+/// The model of a name.
+///
+/// # Errors
+/// If there is none.
+pub fn find(name: &str) -> Result<&'static ModelEntry, RegistryError> {
+    MODELS
+        .iter()
+        .find(|entry| entry.name == name)
+        .ok_or_else(|| RegistryError::NoModel { name: name.to_owned() })
+}
+
+/// The names of all models.
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    MODELS.iter().map(|entry| entry.name).collect()
+}
+
+/// The names of the models that are trained by steps.
+#[must_use]
+pub fn stepped_names() -> Vec<&'static str> {
+    MODELS.iter().filter(|entry| entry.is_stepped()).map(|entry| entry.name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::training::RunConfig;
+
+    #[test]
+    fn every_preset_can_be_used_and_the_first_is_the_default() {
+        for entry in MODELS.iter().filter(|entry| entry.is_stepped()) {
+            for preset in entry.presets {
+                RunConfig::preset(entry.name, preset.name).unwrap().check().unwrap();
+            }
+            assert_eq!(entry.presets[0].name, "paper", "{}", entry.name);
+        }
+        let error = RunConfig::preset(DEFAULT, "best").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "there is no preset `best` of `rana`; there are: paper, nell-one, nell-one-tuned, umls"
+        );
+        let error = RunConfig::preset("rama", "paper").unwrap_err().to_string();
+        assert!(error.starts_with("there is no model `rama`; there are: rana"), "{error}");
+        assert!(matches!(RunConfig::preset(FUSED, "paper"), Err(RegistryError::NoPreset { .. })));
+    }
+
+    #[test]
+    fn every_configuration_is_flat_and_reads_back() {
+        for entry in MODELS.iter().filter(|entry| entry.is_stepped()) {
+            let config = RunConfig::preset(entry.name, "paper").unwrap();
+            let text = toml::to_string(&config).unwrap();
+            assert_eq!(toml::from_str::<RunConfig>(&text).unwrap(), config, "{text}");
+            let json = serde_json::to_string(&config).unwrap();
+            assert_eq!(serde_json::from_str::<RunConfig>(&json).unwrap(), config, "{json}");
+            let error = toml::from_str::<RunConfig>(&format!("{text}\nnonsense = 1")).unwrap_err();
+            assert!(error.to_string().contains("nonsense"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! [`MetaTraining`]: from a graph and its vectors to a run, the model chosen by its MRR on dev.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rana_embed::EmbeddingSet;
+use rana_eval::FewShotEvaluation;
+use rana_fewshot::{FewShotModel, TrainingTasks};
+use rana_graph::{Split, Store};
+
+use super::calibration::calibrate;
+use super::parameters::{ParameterLayout, StartVectors};
+use super::run::Run;
+use super::run_config::RunConfig;
+use super::trainer::{
+    LogEntry, LogLine, StepReport, Trainer, TrainingError, TrainingObserver, TrainingOutcome, TrainingState,
+    ValidationReport,
+};
+
+/// The training of a model on a graph.
+pub struct MetaTraining<'s> {
+    store: &'s Store,
+    config: RunConfig,
+    start: StartVectors,
+    tasks: TrainingTasks<'s>,
+    /// How often the state is written to disk.
+    pub checkpoint_every: Duration,
+}
+
+impl<'s> MetaTraining<'s> {
+    /// Prepares a training; everything that can be checked before it starts is checked.
+    ///
+    /// # Errors
+    /// If the configuration, the vectors and the tasks do not go together.
+    pub fn new(store: &'s Store, config: RunConfig, start: StartVectors) -> Result<Self, TrainingError> {
+        config.check()?;
+        let trainer = &config.trainer;
+        let tasks = TrainingTasks::new(
+            &store.graph,
+            &store.tasks,
+            trainer.fold,
+            trainer.data_mode,
+            trainer.candidates,
+        );
+        Trainer::check_dev(trainer.shots, &store.graph, tasks.benchmark())?;
+        let this = Self { store, config, start, tasks, checkpoint_every: Duration::from_secs(60) };
+        this.trainer()?;
+        Ok(this)
+    }
+
+    /// The vectors that a configuration starts from: those pre-trained, or random ones of the same width.
+    ///
+    /// # Errors
+    /// If no model can start from these vectors, or they know the tasks that a fold leaves out.
+    pub fn start(
+        store: &Store,
+        config: &RunConfig,
+        set: &EmbeddingSet,
+    ) -> Result<StartVectors, TrainingError> {
+        let (metadata, trainer) = (&set.metadata, &config.trainer);
+        if let Some(fold) = trainer.fold
+            && metadata.task_facts.is_some()
+            && metadata.fold.as_deref() != Some(&fold.to_string())
+        {
+            return Err(TrainingError::FoldIsKnown { fold, without: metadata.fold.clone() });
+        }
+        Ok(match trainer.data_mode.starts_from_pretrained() {
+            true => StartVectors::pretrained(&store.graph, set)?,
+            false => StartVectors::random(&store.graph, set.entities.dim(), trainer.seed),
+        })
+    }
+
+    /// What the model of a configuration learns from vectors of a dimension.
+    #[must_use]
+    pub fn layout(store: &Store, config: &RunConfig, dim: usize) -> Arc<ParameterLayout> {
+        Arc::clone(config.model.model(&config.trainer, &store.graph, dim).layout())
+    }
+
+    /// The trained model of a run, and the same model before any training.
+    ///
+    /// # Errors
+    /// If the run does not belong to the graph, its tasks or the vectors, or its model cannot be read.
+    pub fn models(store: &Store, run: &Run, set: &EmbeddingSet) -> Result<RunModels, TrainingError> {
+        let start = Self::start(store, &run.config, set)?;
+        run.check(store, &start)?;
+        let model = run.config.model.model(&run.config.trainer, &store.graph, start.dim());
+        let parameters = run.parameters(model.layout(), &start)?;
+        let learned_parameters = parameters.learned_count();
+        Ok(RunModels {
+            trained: model.freeze(Arc::new(parameters)),
+            untrained: model.freeze(Arc::new(model.initial(&start))),
+            learned_parameters,
+        })
+    }
+
+    /// What training starts from.
+    #[must_use]
+    pub fn start_vectors(&self) -> &StartVectors {
+        &self.start
+    }
+
+    /// A trainer at its start.
+    ///
+    /// # Errors
+    /// If no episode can be drawn.
+    pub fn trainer(&self) -> Result<Trainer<'_>, TrainingError> {
+        Trainer::new(self.config.clone(), &self.store.graph, &self.tasks, &self.start)
+    }
+
+    /// The MRR of a model on the dev tasks, or on those that the fold leaves out.
+    ///
+    /// # Errors
+    /// If a task cannot be evaluated.
+    pub fn dev_mrr(&self, model: &dyn FewShotModel) -> Result<f64, String> {
+        let shots = self.config.trainer.shots;
+        let evaluation = FewShotEvaluation { shots, ..FewShotEvaluation::default() };
+        evaluation
+            .evaluate(model, &self.store.graph, self.tasks.benchmark(), Split::Dev, &())
+            .map(|report| report.micro.mrr)
+            .map_err(|error| error.to_string())
+    }
+
+    /// Trains into a run, from a state if one is given, and writes checkpoints. A training that ends calibrates its
+    /// best model.
+    ///
+    /// # Errors
+    /// If training diverges or the run cannot be written.
+    pub fn run(
+        &self,
+        run: &mut Run,
+        from: Option<(TrainingState, f64)>,
+        observer: &mut dyn TrainingObserver,
+    ) -> Result<TrainingOutcome, TrainingError> {
+        let mut trainer = self.trainer()?;
+        let mut earlier = 0.0;
+        if let Some((state, seconds)) = from {
+            trainer = trainer.resume(state);
+            earlier = seconds;
+        }
+        let started = Instant::now();
+        let every = self.checkpoint_every;
+        let mut writer = RunWriter { run, observer, every, earlier, started, last: started };
+        let outcome = trainer.run(&mut |model| self.dev_mrr(model), &mut writer)?;
+        run.finish(trainer.state(), outcome, earlier + started.elapsed().as_secs_f64())?;
+        if outcome != TrainingOutcome::Stopped && self.config.trainer.fold.is_none() {
+            self.calibrate(run, &trainer)?;
+        }
+        Ok(outcome)
+    }
+
+    fn calibrate(&self, run: &Run, trainer: &Trainer<'_>) -> Result<(), TrainingError> {
+        let Some(best) = &trainer.state().best else { return Ok(()) };
+        let model = trainer.freeze(Arc::clone(&best.parameters));
+        let seed = self.config.trainer.seed;
+        let learned = calibrate(&*model, &self.store.tasks, seed)
+            .map_err(|error| TrainingError::Validation(error.to_string()))?;
+        Ok(run.write_calibration(learned)?)
+    }
+}
+
+/// The models of a run.
+pub struct RunModels {
+    /// As trained.
+    pub trained: Arc<dyn FewShotModel>,
+    /// Before any training.
+    pub untrained: Arc<dyn FewShotModel>,
+    /// How many numbers were learned.
+    pub learned_parameters: usize,
+}
+
+/// Writes a run while another observer watches.
+struct RunWriter<'a> {
+    run: &'a mut Run,
+    observer: &'a mut dyn TrainingObserver,
+    every: Duration,
+    /// How long training took before.
+    earlier: f64,
+    started: Instant,
+    last: Instant,
+}
+
+impl TrainingObserver for RunWriter<'_> {
+    fn stepped(&mut self, report: &StepReport) {
+        self.observer.stepped(report);
+    }
+
+    fn logged(&mut self, entry: &LogEntry) -> Result<(), TrainingError> {
+        self.run.log(&LogLine::Step(entry.clone()))?;
+        self.observer.logged(entry)
+    }
+
+    fn validated(&mut self, report: &ValidationReport) -> Result<(), TrainingError> {
+        self.run.log(&LogLine::Dev(*report))?;
+        self.observer.validated(report)
+    }
+
+    fn between_steps(&mut self, state: &TrainingState) -> Result<(), TrainingError> {
+        if self.last.elapsed() >= self.every {
+            self.run.write_checkpoint(state, self.earlier + self.started.elapsed().as_secs_f64())?;
+            self.last = Instant::now();
+        }
+        self.observer.between_steps(state)
+    }
+
+    fn should_stop(&self) -> bool {
+        self.observer.should_stop()
+    }
+}

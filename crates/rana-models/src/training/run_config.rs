@@ -1,0 +1,201 @@
+//! [`RunConfig`]: everything that a training depends on, the trainer's part and the model's, flat in TOML.
+
+use std::any::Any;
+use std::fmt;
+
+use rana_graph::Graph;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use super::config::{ConfigError, TrainerConfig};
+use super::stepped_model::{SteppedConfig, SteppedModel};
+use crate::registry::{self, RegistryError};
+
+/// The key that names the model in a file.
+const MODEL: &str = "model";
+
+/// The configuration of a model, whichever it is. Implemented for every [`SteppedConfig`].
+pub trait ModelConfig: erased_serde::Serialize + fmt::Debug + Any + Send + Sync {
+    /// The name of the model in the registry.
+    fn model_name(&self) -> &'static str;
+    /// Checks every field, alone and beside those of the trainer.
+    ///
+    /// # Errors
+    /// At the first field that cannot be used.
+    fn check(&self, trainer: &TrainerConfig) -> Result<(), ConfigError>;
+    /// The model on a graph, for vectors of a dimension.
+    fn model(&self, trainer: &TrainerConfig, graph: &Graph, dim: usize) -> Box<dyn SteppedModel>;
+    /// How much work a pair of an episode is; only ratios count.
+    fn work_per_pair(&self) -> f64;
+    /// The optional fields, each with a value that it could have.
+    fn optional(&self) -> &'static [(&'static str, &'static str)];
+    /// A copy.
+    fn boxed(&self) -> Box<dyn ModelConfig>;
+    /// Whether another is the same configuration of the same model.
+    fn equals(&self, other: &dyn ModelConfig) -> bool;
+}
+
+erased_serde::serialize_trait_object!(ModelConfig);
+
+impl<C: SteppedConfig> ModelConfig for C {
+    fn model_name(&self) -> &'static str {
+        C::NAME
+    }
+
+    fn check(&self, trainer: &TrainerConfig) -> Result<(), ConfigError> {
+        SteppedConfig::check(self, trainer)
+    }
+
+    fn model(&self, trainer: &TrainerConfig, graph: &Graph, dim: usize) -> Box<dyn SteppedModel> {
+        Box::new(SteppedConfig::model(self, trainer, graph, dim))
+    }
+
+    fn work_per_pair(&self) -> f64 {
+        SteppedConfig::work_per_pair(self)
+    }
+
+    fn optional(&self) -> &'static [(&'static str, &'static str)] {
+        C::OPTIONAL
+    }
+
+    fn boxed(&self) -> Box<dyn ModelConfig> {
+        Box::new(self.clone())
+    }
+
+    fn equals(&self, other: &dyn ModelConfig) -> bool {
+        (other as &dyn Any).downcast_ref::<C>() == Some(self)
+    }
+}
+
+/// Everything that a training depends on.
+///
+/// In a file both parts stand side by side, and `model` names the model (`rana` if it is left out):
+///
+/// ```
+/// use rana_models::training::RunConfig;
+/// let config: RunConfig = toml::from_str("steps = 500\ngamma = 9.0")?;
+/// assert_eq!((config.model.model_name(), config.trainer.steps), ("rana", 500));
+/// let error = toml::from_str::<RunConfig>("shotz = 5").unwrap_err().to_string();
+/// assert!(error.contains("unknown field `shotz`"), "{error}");
+/// # Ok::<(), toml::de::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct RunConfig {
+    /// The trainer's part.
+    pub trainer: TrainerConfig,
+    /// The model's part.
+    pub model: Box<dyn ModelConfig>,
+}
+
+impl RunConfig {
+    /// A configuration of both parts.
+    #[must_use]
+    pub fn new(trainer: TrainerConfig, model: impl SteppedConfig) -> Self {
+        Self { trainer, model: Box::new(model) }
+    }
+
+    /// The configuration of a preset of a model.
+    ///
+    /// # Errors
+    /// If there is no such model or preset.
+    pub fn preset(model: &str, preset: &str) -> Result<Self, RegistryError> {
+        let text = registry::find(model)?.preset(preset)?.toml;
+        let mut table: toml::Table = text.parse().expect("a test reads every preset");
+        table.insert(MODEL.to_owned(), model.into());
+        Ok(table.try_into().expect("a test reads every preset"))
+    }
+
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// At the first field that cannot be used.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.trainer.check()?;
+        self.model.check(&self.trainer)
+    }
+
+    /// The same with another trainer's part.
+    #[must_use]
+    pub fn with_trainer(&self, change: impl FnOnce(&mut TrainerConfig)) -> Self {
+        let mut changed = self.clone();
+        change(&mut changed.trainer);
+        changed
+    }
+
+    /// The model's part, if it is of this type.
+    #[must_use]
+    pub fn model_as<C: SteppedConfig>(&self) -> Option<&C> {
+        (&*self.model as &dyn Any).downcast_ref()
+    }
+
+    /// Optional fields that are not set, each as a line of TOML that would set it.
+    #[must_use]
+    pub fn unset(&self) -> Vec<String> {
+        let table = toml::Table::try_from(self).unwrap_or_default();
+        let all = TrainerConfig::OPTIONAL.iter().chain(self.model.optional());
+        all.filter(|(field, _)| !table.contains_key(*field))
+            .map(|(field, value)| format!("{field} = {value}"))
+            .collect()
+    }
+
+    /// How much work a training is; only ratios count.
+    #[must_use]
+    pub fn work(&self) -> f64 {
+        let TrainerConfig { steps, batch, shots, queries, .. } = self.trainer;
+        steps as f64 * batch as f64 * (shots + queries) as f64 * self.model.work_per_pair()
+    }
+}
+
+impl Clone for RunConfig {
+    fn clone(&self) -> Self {
+        Self { trainer: self.trainer.clone(), model: self.model.boxed() }
+    }
+}
+
+impl PartialEq for RunConfig {
+    fn eq(&self, other: &Self) -> bool {
+        self.trainer == other.trainer && self.model.equals(&*other.model)
+    }
+}
+
+impl Serialize for RunConfig {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Flat<'a> {
+            model: &'a str,
+            #[serde(flatten)]
+            settings: &'a dyn ModelConfig,
+            #[serde(flatten)]
+            trainer: &'a TrainerConfig,
+        }
+        let flat = Flat { model: self.model.model_name(), settings: &*self.model, trainer: &self.trainer };
+        flat.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RunConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut all = Map::<String, Value>::deserialize(deserializer)?;
+        let name = match all.remove(MODEL) {
+            None => registry::DEFAULT.to_owned(),
+            Some(Value::String(name)) => name,
+            Some(other) => return Err(D::Error::custom(format!("model is {other}; it must be a name"))),
+        };
+        let read = registry::find(&name)
+            .and_then(|entry| entry.settings())
+            .map_err(|error| D::Error::custom(error.to_string()))?;
+        let (trainer, model): (Map<String, Value>, Map<String, Value>) =
+            all.into_iter().partition(|(field, _)| is_trainers(field));
+        Ok(Self {
+            trainer: serde_json::from_value(Value::Object(trainer)).map_err(D::Error::custom)?,
+            model: read(Value::Object(model)).map_err(D::Error::custom)?,
+        })
+    }
+}
+
+/// Whether a field belongs to the trainer.
+fn is_trainers(field: &str) -> bool {
+    let usual = serde_json::to_value(TrainerConfig::default()).unwrap_or_default();
+    usual.get(field).is_some()
+}

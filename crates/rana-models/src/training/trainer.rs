@@ -1,0 +1,531 @@
+//! [`Trainer`]: meta-training by steps, from episodes to parameters (Algorithm 1 of the paper).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rana_fewshot::{
+    Episode, EpisodeConfig, EpisodeError, EpisodeSampler, FewShotModel, Fold, TrainingTasks,
+};
+use rana_graph::{Graph, Pair, RelationId, Split, TaskSet};
+use rayon::prelude::*;
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::batch::{Contrasts, MetaTask};
+use super::config::{ConfigError, TrainerConfig};
+use super::optimiser::{Adam, Moments, RowMoments, mean_norm};
+use super::parameters::{DimensionMismatch, Parameters, StartVectors};
+use super::run::RunError;
+use super::run_config::RunConfig;
+use super::stepped_model::{
+    Diagnostics, NegativeChoice, NegativeCounts, NegativeRule, StepResult, SteppedModel,
+};
+use crate::seed::{Purpose, rng};
+
+/// Why a model cannot be trained.
+#[derive(Debug, thiserror::Error)]
+pub enum TrainingError {
+    /// A field of the configuration cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The vectors do not fit.
+    #[error(transparent)]
+    Dimension(#[from] DimensionMismatch),
+    /// No episode can be drawn.
+    #[error(transparent)]
+    Episode(#[from] EpisodeError),
+    /// The vectors know the tasks that training is to leave out.
+    #[error(
+        "fold is {fold}, but the vectors were trained on train tasks{}: they know the tasks that are left out. Use vectors \
+         that were trained without fold {fold}, or on the background alone",
+        without.as_ref().map_or_else(String::new, |without| format!(" without fold {without}"))
+    )]
+    FoldIsKnown {
+        /// What training is to leave out.
+        fold: Fold,
+        /// What the vectors were trained without.
+        without: Option<String>,
+    },
+    /// There is nothing to choose the best model by.
+    #[error("there is no dev task to choose the best model by. Split the graph again with dev tasks")]
+    NoDevTasks,
+    /// More shots than a task has facts.
+    #[error(
+        "shots is {shots}; it must be smaller, or the dev task `{relation}` with its {facts} facts has no query left"
+    )]
+    TooFewFacts {
+        /// The relation of the task.
+        relation: String,
+        /// How many facts it has.
+        facts: usize,
+        /// How many supports would take.
+        shots: usize,
+    },
+    /// Nothing to rank the tails of a dev task among.
+    #[error(
+        "the dev task `{relation}` has no candidates, so the best model cannot be chosen by it. Give it some, or leave \
+         it out of dev"
+    )]
+    NoCandidates {
+        /// The relation of the task.
+        relation: String,
+    },
+    /// The loss is no number any more.
+    #[error("the loss of step {step} is {loss}: training has diverged. Lower learning_rate or eta")]
+    Diverged {
+        /// The step, counted from 1.
+        step: u64,
+        /// The loss.
+        loss: f64,
+    },
+    /// The run directory cannot be written.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The dev evaluation failed.
+    #[error("the dev evaluation failed: {0}")]
+    Validation(String),
+}
+
+/// What one step did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepReport {
+    /// How many steps are done.
+    pub step: u64,
+    /// What was minimised.
+    pub loss: f64,
+    /// The batch from the inside, by name.
+    pub diagnostics: Diagnostics,
+}
+
+impl Serialize for StepReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("step", &self.step)?;
+        map.serialize_entry("loss", &self.loss)?;
+        for (name, value) in &self.diagnostics {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+/// What a run logs now and then.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LogEntry {
+    /// The last step.
+    #[serde(flatten)]
+    pub last: StepReport,
+    /// The mean loss since the entry before.
+    pub mean_loss: f64,
+    /// How many entity rows have learned.
+    pub learned_rows: usize,
+    /// Their mean norm.
+    pub learned_row_norm: f64,
+    /// The mean norm of the relation rows.
+    pub relation_row_norm: f64,
+}
+
+/// What a dev evaluation found.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ValidationReport {
+    /// How many steps were done.
+    pub step: u64,
+    /// The MRR on dev.
+    pub dev_mrr: f64,
+    /// Whether it is the best so far.
+    pub is_best: bool,
+}
+
+/// A line of a run's log.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum LogLine {
+    /// What a step looked like, ten times between dev evaluations.
+    Step(LogEntry),
+    /// A dev evaluation.
+    Dev(ValidationReport),
+}
+
+/// The best parameters so far.
+#[derive(Clone, Debug)]
+pub struct Best {
+    /// After how many steps.
+    pub step: u64,
+    /// Their MRR on dev.
+    pub dev_mrr: f64,
+    /// The parameters.
+    pub parameters: Arc<Parameters>,
+}
+
+/// Everything that changes during training.
+#[derive(Clone, Debug)]
+pub struct TrainingState {
+    /// How many steps are done.
+    pub step: u64,
+    /// The parameters now.
+    pub parameters: Parameters,
+    /// The best so far, if there was a dev evaluation.
+    pub best: Option<Best>,
+    /// Dev evaluations since then.
+    pub misses: u64,
+    pub(crate) weight_moments: Moments,
+    pub(crate) relation_moments: Moments,
+    pub(crate) row_moments: RowMoments,
+    /// The losses since the last entry of the log.
+    pub(crate) loss_sum: f64,
+    pub(crate) loss_steps: u64,
+}
+
+/// How training ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrainingOutcome {
+    /// All steps are done.
+    Finished,
+    /// There was no new best for too long.
+    OutOfPatience,
+    /// It was told to stop, and can be resumed.
+    Stopped,
+}
+
+/// Observes a training; every method does nothing by default.
+pub trait TrainingObserver {
+    /// A step is done.
+    fn stepped(&mut self, _: &StepReport) {}
+    /// An entry of the log is due.
+    ///
+    /// # Errors
+    /// What is reported ends the training.
+    fn logged(&mut self, _: &LogEntry) -> Result<(), TrainingError> {
+        Ok(())
+    }
+    /// A dev evaluation is done.
+    ///
+    /// # Errors
+    /// What is reported ends the training.
+    fn validated(&mut self, _: &ValidationReport) -> Result<(), TrainingError> {
+        Ok(())
+    }
+    /// A good moment to keep the state.
+    ///
+    /// # Errors
+    /// What is reported ends the training.
+    fn between_steps(&mut self, _: &TrainingState) -> Result<(), TrainingError> {
+        Ok(())
+    }
+    /// Whether to stop before the next step.
+    fn should_stop(&self) -> bool {
+        false
+    }
+}
+
+impl TrainingObserver for () {}
+
+/// Bytes of an entity table that are worth a copy in huge pages: neighbours and negatives are everywhere in it.
+const RESIDENT_BYTES: usize = 256 << 20;
+
+/// Trains a model by steps on the tasks of a graph.
+pub struct Trainer<'a> {
+    config: RunConfig,
+    model: Box<dyn SteppedModel>,
+    tasks: &'a TrainingTasks<'a>,
+    episodes: EpisodeSampler<'a>,
+    /// Where among the sampler's tasks each relation is.
+    places: HashMap<RelationId, usize>,
+    negatives: Box<dyn NegativeRule + 'a>,
+    state: TrainingState,
+}
+
+impl<'a> Trainer<'a> {
+    /// A training from its start. `tasks` are those of the graph under the configuration's data mode.
+    ///
+    /// # Errors
+    /// If the configuration, the vectors and the tasks do not go together.
+    pub fn new(
+        config: RunConfig,
+        graph: &Graph,
+        tasks: &'a TrainingTasks<'a>,
+        start: &StartVectors,
+    ) -> Result<Self, TrainingError> {
+        config.check()?;
+        let trainer = &config.trainer;
+        let model = config.model.model(trainer, graph, start.dim());
+        let episodes = EpisodeSampler::new(
+            tasks.iter(),
+            EpisodeConfig {
+                shots: trainer.shots,
+                queries: trainer.queries,
+                sampling: trainer.sampling,
+                seed: trainer.seed,
+                ..EpisodeConfig::default()
+            },
+        )?;
+        let places =
+            episodes.tasks().iter().enumerate().map(|(place, task)| (task.relation, place)).collect();
+        let mut parameters = model.initial(start);
+        if size_of_val(start.entities.values()) <= RESIDENT_BYTES {
+            parameters.rows = parameters.rows.over(Arc::new(start.entities.resident()));
+        }
+        let relations = if model.layout().learns_relations { parameters.relations.len() } else { 0 };
+        let state = TrainingState {
+            step: 0,
+            weight_moments: Moments::new(parameters.weights.len()),
+            relation_moments: Moments::new(relations),
+            row_moments: RowMoments::default(),
+            parameters,
+            best: None,
+            misses: 0,
+            loss_sum: 0.0,
+            loss_steps: 0,
+        };
+        let negatives = model.negatives(episodes.tasks());
+        Ok(Self { config, model, tasks, episodes, places, negatives, state })
+    }
+
+    /// Checks that there are dev tasks, and that each leaves a query and has candidates.
+    ///
+    /// # Errors
+    /// If not.
+    pub fn check_dev(shots: usize, graph: &Graph, tasks: &TaskSet) -> Result<(), TrainingError> {
+        if tasks.of(Split::Dev).next().is_none() {
+            return Err(TrainingError::NoDevTasks);
+        }
+        if let Some(task) = tasks.of(Split::Dev).find(|task| task.candidates.is_empty()) {
+            let relation = graph.relation_name(task.relation).to_owned();
+            return Err(TrainingError::NoCandidates { relation });
+        }
+        match tasks.of(Split::Dev).find(|task| task.facts.len() <= shots) {
+            None => Ok(()),
+            Some(task) => Err(TrainingError::TooFewFacts {
+                relation: graph.relation_name(task.relation).to_owned(),
+                facts: task.facts.len(),
+                shots,
+            }),
+        }
+    }
+
+    /// The same training as it stands at a state.
+    #[must_use]
+    pub fn resume(mut self, mut state: TrainingState) -> Self {
+        let base = Arc::clone(self.state.parameters.rows.base_table());
+        state.parameters.rows = state.parameters.rows.over(base);
+        self.episodes = self.episodes.resume(state.step * self.config.trainer.batch as u64);
+        self.state = state;
+        self
+    }
+
+    /// Its configuration.
+    #[must_use]
+    pub fn config(&self) -> &RunConfig {
+        &self.config
+    }
+
+    /// Where it stands.
+    #[must_use]
+    pub fn state(&self) -> &TrainingState {
+        &self.state
+    }
+
+    /// How many tasks episodes are drawn from.
+    #[must_use]
+    pub fn task_count(&self) -> usize {
+        self.episodes.tasks().len()
+    }
+
+    /// The model as it stands.
+    #[must_use]
+    pub fn model(&mut self) -> Arc<dyn FewShotModel> {
+        let parameters = self.parameters();
+        self.model.freeze(parameters)
+    }
+
+    /// The model with given parameters.
+    #[must_use]
+    pub fn freeze(&self, parameters: Arc<Parameters>) -> Arc<dyn FewShotModel> {
+        self.model.freeze(parameters)
+    }
+
+    /// A copy of the parameters as they stand, missed updates of rows made up for.
+    fn parameters(&mut self) -> Arc<Parameters> {
+        let learned = self.state.parameters.rows.learned().to_vec();
+        let TrainingState { step, parameters, row_moments, .. } = &mut self.state;
+        row_moments.catch_up(&self.config.trainer, *step, &mut parameters.rows, learned.into_iter());
+        Arc::new(self.state.parameters.clone())
+    }
+
+    /// Draws the next batch of episodes with their negatives, and passes it by.
+    pub fn draw_batch(&mut self) -> Vec<MetaTask> {
+        self.batch().0
+    }
+
+    /// The loss of a batch and its gradients, as the parameters stand.
+    #[must_use]
+    pub fn gradient(&self, tasks: &[MetaTask]) -> StepResult<f32> {
+        self.model.step(&self.state.parameters, tasks, None)
+    }
+
+    fn batch(&mut self) -> (Vec<MetaTask>, NegativeCounts) {
+        let first = self.episodes.drawn();
+        let episodes: Vec<Episode> =
+            (0..self.config.trainer.batch).map(|_| self.episodes.draw()).collect();
+        let drawn: Vec<(MetaTask, NegativeCounts)> = episodes
+            .par_iter()
+            .enumerate()
+            .with_min_len(8)
+            .map(|(at, episode)| self.with_negatives(first + at as u64, episode))
+            .collect();
+        let mut counts = NegativeCounts::default();
+        for (_, own) in &drawn {
+            counts.seen += own.seen;
+            counts.refused += own.refused;
+        }
+        (drawn.into_iter().map(|(task, _)| task).collect(), counts)
+    }
+
+    fn with_negatives(&self, number: u64, episode: &Episode) -> (MetaTask, NegativeCounts) {
+        let task = self.places[&episode.relation];
+        let candidates = self.episodes.tasks()[task].candidates;
+        let mut rng = rng(self.config.trainer.seed, Purpose::Negatives, [number, 0]);
+        let mut counts = NegativeCounts::default();
+        let mut contrasts = |pairs: &[Pair]| {
+            let mut contrasts = Contrasts::default();
+            for &pair in pairs {
+                let known = self.tasks.known_tails(pair.head, episode.relation);
+                let choice = NegativeChoice { task, pair, candidates, known };
+                let drawn = self.negatives.draw(&self.state.parameters, &choice, &mut rng, &mut counts);
+                contrasts.push(pair, drawn);
+            }
+            contrasts
+        };
+        let (support, query) = (contrasts(&episode.support), contrasts(&episode.query));
+        (MetaTask { relation: Some(episode.relation), support, query, rejected: Vec::new() }, counts)
+    }
+
+    /// Does one step.
+    ///
+    /// # Errors
+    /// If the loss is not finite.
+    pub fn step(&mut self) -> Result<StepReport, TrainingError> {
+        let (tasks, counts) = self.batch();
+        let mut report = self.step_on(&tasks)?;
+        report.diagnostics.extend(self.negatives.diagnostic(counts));
+        Ok(report)
+    }
+
+    /// Does one step on a given batch, drawing none.
+    ///
+    /// # Errors
+    /// If the loss is not finite.
+    pub fn step_on(&mut self, tasks: &[MetaTask]) -> Result<StepReport, TrainingError> {
+        let number = self.state.step;
+        let trainer = &self.config.trainer;
+        let TrainingState { parameters, row_moments, .. } = &mut self.state;
+        let looked_at = tasks.iter().flat_map(MetaTask::entities);
+        row_moments.catch_up(trainer, number, &mut parameters.rows, looked_at);
+        let result = self.model.step(&self.state.parameters, tasks, Some(number));
+        if !result.loss.is_finite() {
+            return Err(TrainingError::Diverged { step: number + 1, loss: result.loss });
+        }
+        self.update(number, &result);
+        let state = &mut self.state;
+        state.step += 1;
+        state.loss_sum += result.loss;
+        state.loss_steps += 1;
+        Ok(StepReport { step: state.step, loss: result.loss, diagnostics: result.diagnostics })
+    }
+
+    /// Moves everything that learns against its gradient.
+    fn update(&mut self, number: u64, result: &StepResult<f32>) {
+        let (trainer, state): (&TrainerConfig, _) = (&self.config.trainer, &mut self.state);
+        let rate = trainer.learning_rate_at(number);
+        let adam = Adam::at(trainer, number, rate);
+        let (weights, moments) = (&mut state.parameters.weights, &mut state.weight_moments);
+        if trainer.weight_decay > 0.0 {
+            weights.iter_mut().for_each(|weight| *weight -= rate * trainer.weight_decay * *weight);
+        }
+        adam.update(weights, &result.weights, &mut moments.first, &mut moments.second);
+        let layout = &state.parameters.layout;
+        let (learns_relations, learns_entities) = (layout.learns_relations, layout.learns_entities);
+        if learns_relations {
+            let moments = &mut state.relation_moments;
+            let adam = Adam::at(trainer, number, trainer.entity_learning_rate_at(number));
+            let relations = &mut state.parameters.relations;
+            adam.update(relations, &result.relations, &mut moments.first, &mut moments.second);
+        }
+        if learns_entities {
+            state.row_moments.update(trainer, number, &mut state.parameters.rows, &result.rows);
+        }
+    }
+
+    /// Trains until the steps are done, patience is over, or the observer wants to stop.
+    ///
+    /// `validate` gives the MRR of a model on the dev tasks.
+    ///
+    /// # Errors
+    /// If training diverges, or the evaluation or the observer fails.
+    pub fn run(
+        &mut self,
+        validate: &mut dyn FnMut(&dyn FewShotModel) -> Result<f64, String>,
+        observer: &mut dyn TrainingObserver,
+    ) -> Result<TrainingOutcome, TrainingError> {
+        let TrainerConfig { steps, eval_every, .. } = self.config.trainer;
+        let log_every = (eval_every / 10).max(1);
+        while self.state.step < steps {
+            if self.is_out_of_patience() {
+                return Ok(TrainingOutcome::OutOfPatience);
+            }
+            if observer.should_stop() {
+                return Ok(TrainingOutcome::Stopped);
+            }
+            let report = self.step()?;
+            observer.stepped(&report);
+            let done = report.step;
+            if done.is_multiple_of(log_every) || done == steps {
+                observer.logged(&self.log_entry(report))?;
+            }
+            if done.is_multiple_of(eval_every) || done == steps {
+                let report = self.validate(validate)?;
+                observer.validated(&report)?;
+            }
+            observer.between_steps(&self.state)?;
+        }
+        Ok(TrainingOutcome::Finished)
+    }
+
+    fn is_out_of_patience(&self) -> bool {
+        let patience = self.config.trainer.patience;
+        patience > 0 && self.state.misses >= patience
+    }
+
+    fn log_entry(&mut self, last: StepReport) -> LogEntry {
+        let state = &mut self.state;
+        let mean_loss = state.loss_sum / state.loss_steps.max(1) as f64;
+        (state.loss_sum, state.loss_steps) = (0.0, 0);
+        let rows = &state.parameters.rows;
+        LogEntry {
+            last,
+            mean_loss,
+            learned_rows: rows.learned().len(),
+            learned_row_norm: mean_norm(rows.learned_values(), rows.dim()),
+            relation_row_norm: mean_norm(&state.parameters.relations, rows.dim()),
+        }
+    }
+
+    fn validate(
+        &mut self,
+        validate: &mut dyn FnMut(&dyn FewShotModel) -> Result<f64, String>,
+    ) -> Result<ValidationReport, TrainingError> {
+        let parameters = self.parameters();
+        let model = self.model.freeze(Arc::clone(&parameters));
+        let dev_mrr = validate(&*model).map_err(TrainingError::Validation)?;
+        let state = &mut self.state;
+        let is_best = state.best.as_ref().is_none_or(|best| dev_mrr > best.dev_mrr);
+        if is_best {
+            state.best = Some(Best { step: state.step, dev_mrr, parameters });
+            state.misses = 0;
+        } else {
+            state.misses += 1;
+        }
+        Ok(ValidationReport { step: state.step, dev_mrr, is_best })
+    }
+}

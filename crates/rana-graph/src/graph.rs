@@ -17,6 +17,8 @@ use crate::slots::Slots;
 /// Facts and neighbourhoods keep the order of the input file, because the published protocol
 /// takes the *first n* neighbours of an entity.
 ///
+/// A clone shares the arrays of the original, in memory or mapped, and takes constant time.
+///
 /// ```
 /// use rana_graph::{Duplicates, GraphBuilder};
 /// let mut builder = GraphBuilder::new(Duplicates::Remove);

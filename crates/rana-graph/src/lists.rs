@@ -4,12 +4,19 @@ use bytemuck::Pod;
 
 use crate::array::Array;
 
-/// A sequence of lists stored back to back, addressed by position.
-#[derive(Clone, Debug)]
+/// A sequence of lists stored back to back, addressed by position; a clone shares their memory.
+#[derive(Debug)]
 pub struct Lists<T> {
     /// `len + 1` offsets into `values`; empty means no lists at all.
     pub(crate) offsets: Array<u64>,
     pub(crate) values: Array<T>,
+}
+
+// Derived, it would ask for `T: Clone`, which sharing does not need.
+impl<T> Clone for Lists<T> {
+    fn clone(&self) -> Self {
+        Self { offsets: self.offsets.clone(), values: self.values.clone() }
+    }
 }
 
 impl<T> Default for Lists<T> {

@@ -16,6 +16,7 @@ mod read;
 mod write;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use error::StoreError;
 pub(crate) use error::hint;
@@ -35,6 +36,8 @@ const LOCK: &str = ".lock";
 
 /// An opened graph store: the graph, its tasks, and where they came from.
 ///
+/// Clones share the mapped files, so they take constant time and can be handed to other threads.
+///
 /// ```
 /// use rana_graph::{Duplicates, GraphBuilder, Store, TaskSet};
 /// # let dir = tempfile::tempdir()?;
@@ -46,14 +49,14 @@ const LOCK: &str = ".lock";
 /// assert_eq!(store.graph.facts().len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Store {
     /// The background graph.
     pub graph: Graph,
     /// The few-shot tasks beside it, none for a plain graph.
     pub tasks: TaskSet,
     /// What the store says about itself.
-    pub manifest: Manifest,
+    pub manifest: Arc<Manifest>,
     /// Where it was opened.
     pub path: PathBuf,
 }

@@ -1,6 +1,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bytemuck::Pod;
 use rayon::prelude::*;
@@ -44,7 +45,7 @@ pub(super) fn open(path: &Path) -> Result<Store, StoreError> {
     if Counts::of(&graph, &tasks) != manifest.counts {
         return Err(manifest_error(path, "its counts are not those of the arrays"));
     }
-    Ok(Store { graph, tasks, manifest, path: path.to_owned() })
+    Ok(Store { graph, tasks, manifest: Arc::new(manifest), path: path.to_owned() })
 }
 
 /// Reads the manifest and maps the arrays it names.

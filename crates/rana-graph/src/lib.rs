@@ -3,6 +3,11 @@
 //!
 //! This is the first stretch of the way data flows: `files → graph`. It knows nothing of vectors
 //! or models.
+//!
+//! The cargo features `rdf`, `parquet` and `compression` (gzip and zstd), all on by default, bring the
+//! readers and writers that need other crates. Without one of them, the formats it brings are refused by
+//! [`FormatError::MissingFeature`](format::FormatError::MissingFeature) and
+//! [`ExportError::MissingFeature`](format::ExportError::MissingFeature).
 
 mod array;
 mod atomic;

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use rana_graph::format::Source;
 use rana_graph::{
-    Duplicates, Fact, FewShotRule, Graph, GraphBuilder, HeldOut, HeldOutReport, ImportOptions, Imported,
-    Statistics, Store, TaskSet, import,
+    Duplicates, Fact, Graph, GraphBuilder, HeldOut, HeldOutReport, ImportOptions, Imported, Store, TaskSet,
+    import,
 };
 
 #[path = "../../../tests/datasets.rs"]
@@ -58,8 +58,10 @@ fn repeated_held_out_facts_stay_where_duplicates_are_kept() {
     assert_eq!(builder.finish().held_out(HeldOut::Valid).len(), 2);
 }
 
+#[cfg(feature = "rdf")]
 #[test]
 fn files_are_held_out_after_the_graph_whatever_their_format() {
+    use rana_graph::{FewShotRule, Statistics};
     let dir = tempfile::tempdir().unwrap();
     let options = ImportOptions {
         valid: vec![file(dir.path(), "v.csv", "c,r,a\na,r,b\n")],

@@ -110,6 +110,18 @@ pub enum FormatError {
         /// Which column is missing, which there are, and what to do.
         problem: String,
     },
+    /// The reader of this format was left out when this library was compiled.
+    #[error(
+        "{file}: this build has no reader for {format}. Build the library with the cargo feature `{feature}`"
+    )]
+    MissingFeature {
+        /// The file.
+        file: String,
+        /// The format or the compression method.
+        format: &'static str,
+        /// The cargo feature that brings its reader.
+        feature: &'static str,
+    },
     /// A benchmark directory lacks a file or contradicts itself.
     #[error("{file}: {problem}")]
     Release {

@@ -6,7 +6,9 @@ mod delimited;
 mod detect;
 mod error;
 mod export;
+#[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "rdf")]
 mod rdf;
 mod release;
 mod source;
@@ -136,6 +138,7 @@ pub(crate) enum Statement<'a> {
     /// Two entities joined by a relation.
     Fact { head: &'a str, relation: &'a str, tail: &'a str },
     /// An entity joined with a literal value.
+    #[cfg_attr(not(feature = "rdf"), expect(dead_code, reason = "only RDF has literals"))]
     Literal { head: &'a str, relation: &'a str, literal: Literal<'a> },
 }
 
@@ -161,6 +164,7 @@ pub(crate) trait Sink {
 pub(crate) struct ReadOptions<'a> {
     pub(crate) delimited: &'a DelimitedOptions,
     /// Position of this file among the inputs, to keep blank nodes of different files apart.
+    #[cfg_attr(not(feature = "rdf"), expect(dead_code, reason = "only RDF has blank nodes"))]
     pub(crate) number: usize,
 }
 
@@ -173,12 +177,26 @@ pub(crate) fn read_facts(
 ) -> Result<(), FormatError> {
     match format {
         Format::Delimited => delimited::read(source, options.delimited, sink),
-        Format::NTriples => rdf::read(source, oxrdfio::RdfFormat::NTriples, options, sink),
-        Format::NQuads => rdf::read(source, oxrdfio::RdfFormat::NQuads, options, sink),
-        Format::Turtle => rdf::read(source, oxrdfio::RdfFormat::Turtle, options, sink),
-        Format::TriG => rdf::read(source, oxrdfio::RdfFormat::TriG, options, sink),
-        Format::RdfXml => rdf::read(source, oxrdfio::RdfFormat::RdfXml, options, sink),
+        #[cfg(feature = "rdf")]
+        Format::NTriples | Format::NQuads | Format::Turtle | Format::TriG | Format::RdfXml => {
+            rdf::read(source, format, options, sink)
+        }
+        #[cfg(not(feature = "rdf"))]
+        Format::NTriples | Format::NQuads | Format::Turtle | Format::TriG | Format::RdfXml => {
+            Err(FormatError::MissingFeature {
+                file: source.name.clone(),
+                format: format.title(),
+                feature: "rdf",
+            })
+        }
+        #[cfg(feature = "parquet")]
         Format::Parquet => parquet::read(source, &options.delimited.columns, sink),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => Err(FormatError::MissingFeature {
+            file: source.name.clone(),
+            format: format.title(),
+            feature: "parquet",
+        }),
         Format::Release => Err(FormatError::Release {
             file: source.name.clone(),
             problem: "a NELL-One release is a directory; give the directory, not a file of it".to_owned(),

@@ -1,16 +1,25 @@
-//! Parquet: three named columns of strings or integers.
+//! Parquet: facts in three named columns, strings or integers when read and strings when written.
 
 use std::fs::File;
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parquet::basic::{Compression, ZstdLevel};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::DataType;
+use parquet::data_type::{ByteArray, ByteArrayType, DataType};
 use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnDescriptor;
 
+use super::export::{ExportError, names};
 use super::{Columns, FormatError, OpenSource, Place, Sink, Statement};
+use crate::graph::Graph;
+use crate::id::Fact;
 
 /// Rows read from a column at a time.
 const BATCH: usize = 16 * 1024;
@@ -259,4 +268,29 @@ fn guarded<T>(file: &str, step: impl FnOnce() -> Result<T, ParquetError>) -> Res
 
 fn damaged(file: &str, problem: &str) -> FormatError {
     FormatError::malformed(Place::file(file), format!("the Parquet data is cut short or damaged ({problem})"))
+}
+
+/// Writes facts as three columns of strings.
+pub(super) fn write(graph: &Graph, facts: &[Fact], out: impl Write + Send) -> Result<(), ExportError> {
+    const ROWS_PER_GROUP: usize = 1 << 20;
+    let schema = parse_message_type(
+        "message facts { required binary head (UTF8); required binary relation (UTF8); required binary tail (UTF8); }",
+    )?;
+    let properties =
+        WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?)).build();
+    let mut writer = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))?;
+    for chunk in facts.chunks(ROWS_PER_GROUP) {
+        let mut group = writer.next_row_group()?;
+        let mut part = 0;
+        while let Some(mut column) = group.next_column()? {
+            let values: Vec<ByteArray> =
+                chunk.iter().map(|fact| ByteArray::from(names(graph, *fact)[part])).collect();
+            column.typed::<ByteArrayType>().write_batch(&values, None, None)?;
+            column.close()?;
+            part += 1;
+        }
+        group.close()?;
+    }
+    writer.close()?;
+    Ok(())
 }

@@ -1,12 +1,16 @@
-//! RDF: N-Triples, N-Quads, Turtle, TriG and RDF/XML through `oxrdfio`.
+//! RDF through `oxrdfio`: N-Triples, N-Quads, Turtle, TriG and RDF/XML are read, N-Triples is written.
 
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, Write};
 
-use oxrdf::{NamedOrBlankNode, Quad, Term};
-use oxrdfio::{RdfFormat, RdfParseError, RdfParser};
+use oxrdf::vocab::rdfs;
+use oxrdf::{LiteralRef, NamedOrBlankNode, Quad, Term, TripleRef};
+use oxrdfio::{RdfFormat, RdfParseError, RdfParser, RdfSerializer};
 
-use super::{FormatError, Literal, OpenSource, Place, ReadOptions, Sink, Statement};
+use super::export::{ExportError, names};
+use super::{Format, FormatError, Literal, OpenSource, Place, ReadOptions, Sink, Statement};
+use crate::graph::Graph;
+use crate::id::{Fact, RelationId};
 
 /// Names that are no IRI are exported behind this prefix, percent-encoded, and read back as they were.
 const NAME_PREFIX: &str = "urn:rana:name:";
@@ -16,22 +20,29 @@ const BASE: &str = "urn:rana:base:/";
 
 pub(super) fn read(
     source: &mut OpenSource<'_>,
-    format: RdfFormat,
+    format: Format,
     options: &ReadOptions<'_>,
     sink: &mut dyn Sink,
 ) -> Result<(), FormatError> {
+    let syntax = match format {
+        Format::NTriples => RdfFormat::NTriples,
+        Format::NQuads => RdfFormat::NQuads,
+        Format::TriG => RdfFormat::TriG,
+        Format::RdfXml => RdfFormat::RdfXml,
+        _ => RdfFormat::Turtle,
+    };
     let name = source.name.clone();
     let compression = source.compression;
     if source.sample.iter().all(u8::is_ascii_whitespace) {
         return Err(FormatError::Empty { file: name, expected: "RDF statements" });
     }
-    let mut parser = RdfParser::from_format(format);
+    let mut parser = RdfParser::from_format(syntax);
     if let Ok(with_base) = parser.clone().with_base_iri(BASE) {
         parser = with_base;
     }
-    let renames = !matches!(format, RdfFormat::NTriples | RdfFormat::NQuads);
+    let renames = !matches!(format, Format::NTriples | Format::NQuads);
     let mut names = TermNames { number: options.number, renames, ..TermNames::default() };
-    let root = (format == RdfFormat::RdfXml).then(|| xml_root(&source.sample)).flatten();
+    let root = (format == Format::RdfXml).then(|| xml_root(&source.sample)).flatten();
     let mut content = Tail { content: &mut source.content, last: Vec::new() };
     for quad in parser.for_reader(&mut content) {
         match quad {
@@ -185,6 +196,29 @@ fn blank_name(name: &mut String, number: usize, label: &str) {
     let written =
         if number == 0 { write!(name, "_:{label}") } else { write!(name, "_:f{}.{label}", number + 1) };
     debug_assert!(written.is_ok(), "writing to a string cannot fail");
+}
+
+/// Writes facts as N-Triples, followed by the labels of the graph.
+pub(super) fn write(graph: &Graph, facts: &[Fact], out: impl Write) -> Result<(), ExportError> {
+    let mut writer = RdfSerializer::from_format(RdfFormat::NTriples).for_writer(out);
+    for fact in facts {
+        let [head, relation, tail] = names(graph, *fact);
+        let (subject, predicate, object) = (subject(head), iri(relation), term(tail));
+        writer.serialize_triple(TripleRef::new(&subject, &predicate, &object))?;
+    }
+    let labelled = graph.entities().filter_map(|e| Some((graph.entity_name(e), graph.entity_label(e)?)));
+    let relations = (0..graph.named_relation_count() as u32).map(RelationId::forward);
+    let labelled =
+        labelled.chain(relations.filter_map(|r| Some((graph.relation_name(r), graph.relation_label(r)?))));
+    for (name, label) in labelled {
+        writer.serialize_triple(TripleRef::new(
+            &subject(name),
+            rdfs::LABEL,
+            LiteralRef::new_simple_literal(label),
+        ))?;
+    }
+    writer.finish()?.flush()?;
+    Ok(())
 }
 
 /// The RDF term a name stands for when facts are exported.

@@ -85,10 +85,7 @@ impl Source {
         let raw = Cursor::new(magic).chain(raw);
         let plain: Box<dyn Read + 'p> = match compression {
             None => Box::new(raw),
-            Some(Compression::Gzip) => Box::new(flate2::bufread::MultiGzDecoder::new(raw)),
-            Some(Compression::Zstd) => Box::new(
-                zstd::Decoder::with_buffer(raw).map_err(FormatError::io(&name, "start the zstd decoder"))?,
-            ),
+            Some(method) => decompress(&name, method, raw)?,
         };
         let mut content = BufReader::with_capacity(BUFFER, plain);
         let plain_file =
@@ -109,6 +106,7 @@ pub(crate) struct OpenSource<'p> {
     /// The first bytes of the decompressed content, to tell the format by.
     pub(crate) sample: Vec<u8>,
     /// The file on disk, where the source is a plain one that can be read in any order.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet is read out of order"))]
     pub(crate) plain_file: Option<PathBuf>,
     /// The whole decompressed content, the sample included.
     pub(crate) content: Box<dyn BufRead + 'p>,
@@ -185,6 +183,30 @@ impl Compression {
             Self::Zstd => "zstd",
         }
     }
+}
+
+/// The decompressed content of a file.
+#[cfg(feature = "compression")]
+fn decompress<'p>(
+    name: &str,
+    method: Compression,
+    raw: impl BufRead + 'p,
+) -> Result<Box<dyn Read + 'p>, FormatError> {
+    Ok(match method {
+        Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(raw)),
+        Compression::Zstd => Box::new(
+            zstd::Decoder::with_buffer(raw).map_err(FormatError::io(name, "start the zstd decoder"))?,
+        ),
+    })
+}
+
+#[cfg(not(feature = "compression"))]
+fn decompress<'p>(
+    name: &str,
+    method: Compression,
+    _: impl BufRead + 'p,
+) -> Result<Box<dyn Read + 'p>, FormatError> {
+    Err(FormatError::MissingFeature { file: name.to_owned(), format: method.name(), feature: "compression" })
 }
 
 /// A name that promises compression over content that has none would only confuse a parser.

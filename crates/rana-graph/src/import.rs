@@ -186,22 +186,6 @@ fn release_directory<'s>(
             file: path.display().to_string(),
             problem: "a release directory brings its own tasks, so it must be the only source".to_owned(),
         }),
-        Some(path) if options.format.is_some_and(|format| format != Format::Release) => {
-            Err(FormatError::Release {
-                file: path.display().to_string(),
-                problem:
-                    "this is a release directory; leave --format out, or give the files in it one by one"
-                        .to_owned(),
-            })
-        }
-        Some(path) if options.splits || !options.valid.is_empty() || !options.test.is_empty() => {
-            Err(FormatError::Release {
-                file: path.display().to_string(),
-                problem:
-                    "a release directory holds facts out as tasks; leave --splits, --valid and --test out"
-                        .to_owned(),
-            })
-        }
         found => Ok(found),
     }
 }
@@ -238,19 +222,14 @@ const SPLIT_FILES: [(&str, Option<HeldOut>); 3] =
 /// All go where the source goes, or with `splits` each to the list of its name.
 fn expand(source: &Source, held_out: Option<HeldOut>, splits: bool) -> Result<Vec<Planned>, FormatError> {
     if let Some(path) = source.path().filter(|path| Store::is_store(path)) {
-        return Err(FormatError::Unrecognised {
-            file: path.display().to_string(),
-            problem: "this is a graph store already; use it as it is, or `rana export` it".to_owned(),
-        });
+        return Err(FormatError::IsStore { file: path.display().to_string() });
     }
     let Some(directory) = source.path().filter(|path| path.is_dir()) else {
         if splits {
-            return Err(FormatError::Unrecognised {
+            return Err(FormatError::Splits {
                 file: source.name(),
-                problem:
-                    "--splits needs a directory with train, valid and test files. For files, say --valid \
-                          and --test"
-                        .to_owned(),
+                problem: "splits are looked for in a directory with train, valid and test files. Name single files \
+                          to hold out one by one",
             });
         }
         return Ok(vec![Planned { source: source.clone(), held_out }]);
@@ -264,9 +243,9 @@ fn expand(source: &Source, held_out: Option<HeldOut>, splits: bool) -> Result<Ve
         .collect();
     let has = |wanted: fn(&Planned) -> bool| found.iter().any(wanted);
     if splits && !(has(|file| file.held_out.is_none()) && has(|file| file.held_out.is_some())) {
-        return Err(FormatError::Unrecognised {
+        return Err(FormatError::Splits {
             file: source.name(),
-            problem: "--splits needs a train file, and a valid or a test file beside it".to_owned(),
+            problem: "the splits need a train file, and a valid or a test file beside it",
         });
     }
     Ok(found)
@@ -472,19 +451,22 @@ fn is_regional(language: &str, wanted: &str) -> bool {
 /// A release says itself what its files mean; an option that would be passed over is refused.
 fn refuse_options(directory: &Path, options: &ImportOptions) -> Result<(), FormatError> {
     let given = [
-        ("--type-relation", !options.type_relations.is_empty()),
-        ("--label-relation", !options.label_relations.is_empty()),
-        ("--literals", options.literals != Literals::default()),
-        ("--type-triples", options.type_triples != TypeTriples::default()),
-        ("--language", options.language.is_some()),
-        ("--delimiter", options.delimited.delimiter.is_some()),
-        ("--columns, --head, --relation or --tail", options.delimited.columns != Columns::default()),
+        ("format", options.format.is_some_and(|format| format != Format::Release)),
+        ("splits", options.splits),
+        ("valid", !options.valid.is_empty()),
+        ("test", !options.test.is_empty()),
+        ("type_relations", !options.type_relations.is_empty()),
+        ("label_relations", !options.label_relations.is_empty()),
+        ("literals", options.literals != Literals::default()),
+        ("type_triples", options.type_triples != TypeTriples::default()),
+        ("language", options.language.is_some()),
+        ("delimited.delimiter", options.delimited.delimiter.is_some()),
+        ("delimited.columns", options.delimited.columns != Columns::default()),
     ];
-    match given.iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(FormatError::Release {
-            file: directory.display().to_string(),
-            problem: format!("{option} does not apply to a release directory. Leave it out"),
-        }),
+    match given.into_iter().find(|(_, given)| *given) {
+        Some((option, _)) => {
+            Err(FormatError::ReleaseOption { file: directory.display().to_string(), option })
+        }
         None => Ok(()),
     }
 }

@@ -1,4 +1,4 @@
-//! Enums whose variants have one plain name each, in files, on the command line and in print.
+//! Enums whose variants have one plain name each, in files, settings and messages.
 
 /// Gives an enum `ALL`, `name`, `Display` and `FromStr` from one table of names.
 ///
@@ -10,7 +10,7 @@ macro_rules! named {
             /// All variants in the order of their declaration.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// The name used in files and on the command line.
+            /// The name used in files and settings.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {

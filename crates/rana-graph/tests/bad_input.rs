@@ -1,4 +1,4 @@
-//! Bad input: each case a clear error that names the place, and what `--lenient` makes of it.
+//! Bad input: each case a clear error that names the place, and what a lenient import makes of it.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::path::Path;
@@ -33,7 +33,7 @@ fn wrong_column_count() {
     assert_eq!(lenient("a.tsv", content), (2, 2));
     assert_eq!(
         failure("b.csv", "a,b,c,d\ne,f,g,h\n"),
-        "b.csv: 4 columns, expected 3 (head, relation, tail). Say which with --columns, for instance --columns h,r,t,_"
+        "b.csv: 4 columns, expected 3 (head, relation, tail). Say which columns hold them"
     );
 }
 
@@ -79,11 +79,11 @@ fn an_empty_rdf_file() {
 fn a_file_that_is_not_what_its_name_says() {
     assert_eq!(
         failure("a.tsv", "<http://a> <http://b> <http://c> .\n"),
-        "a.tsv: named like delimited text, but the content looks like N-Triples. Rename it, or say --format ntriples"
+        "a.tsv: named like delimited text, but the content looks like N-Triples. Rename it, or set the format to ntriples"
     );
     assert_eq!(
         failure("a.nt", "<?xml version=\"1.0\"?><rdf:RDF/>"),
-        "a.nt: named like N-Triples, but the content looks like RDF/XML. Rename it, or say --format rdfxml"
+        "a.nt: named like N-Triples, but the content looks like RDF/XML. Rename it, or set the format to rdfxml"
     );
     assert!(failure("a.parquet", "a\tr\tb\n").contains("does not begin as a Parquet file does"));
     assert!(failure("a.tsv.gz", "a\tr\tb\n").contains("does not begin as gzip does"));

@@ -240,14 +240,8 @@ impl<'s> Sample<'s> {
             }
         }
         let first = self.bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
-        Err(FormatError::Unrecognised {
-            file: name.to_owned(),
-            problem: format!(
-                "no format recognised: not RDF or Parquet, and no delimiter (tab, comma, semicolon, bar, space) \
-                 gives three columns. Say --format or --delimiter. The first line is `{}`",
-                String::from_utf8_lossy(&first[..first.len().min(80)]).trim_end()
-            ),
-        })
+        let first_line = String::from_utf8_lossy(&first[..first.len().min(80)]).trim_end().to_owned();
+        Err(FormatError::NoDelimiter { file: name.to_owned(), first_line })
     }
 }
 
@@ -260,8 +254,7 @@ fn refuse_utf16(name: &str, sample: &[u8]) -> Result<(), FormatError> {
     if sample.starts_with(&[0xff, 0xfe]) || sample.starts_with(&[0xfe, 0xff]) {
         return Err(FormatError::Unrecognised {
             file: name.to_owned(),
-            problem: "the text is UTF-16, expected UTF-8. Convert it with `iconv -f UTF-16 -t UTF-8`"
-                .to_owned(),
+            problem: "the text is UTF-16, expected UTF-8. Convert the file first".to_owned(),
         });
     }
     Ok(())

@@ -8,19 +8,10 @@ pub(crate) fn detect(source: &OpenSource<'_>) -> Result<Format, FormatError> {
     let named = from_name(source.plain_name());
     let looks = from_content(&source.sample);
     match (named, looks) {
-        (Some(named), Some(looks)) if !compatible(named, looks) => Err(FormatError::NotAsNamed {
-            file: source.name.clone(),
-            named: named.title(),
-            looks: looks.title(),
-            option: looks.name(),
-        }),
-        (Some(Format::Parquet), None) => Err(FormatError::Unrecognised {
-            file: source.name.clone(),
-            problem:
-                "named like Parquet, but it does not begin as a Parquet file does. Fetch it again, or say \
-                      --format if it is something else"
-                    .to_owned(),
-        }),
+        (Some(named), Some(looks)) if !compatible(named, looks) => {
+            Err(FormatError::NotAsNamed { file: source.name.clone(), named, looks })
+        }
+        (Some(Format::Parquet), None) => Err(FormatError::NotParquet { file: source.name.clone() }),
         (Some(named), _) => Ok(named),
         (None, Some(looks)) => Ok(looks),
         (None, None) => Ok(Format::Delimited),

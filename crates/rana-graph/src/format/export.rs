@@ -47,7 +47,7 @@ pub enum ExportError {
         base: String,
     },
     /// The target of a release export is not free.
-    #[error("{0} exists already and is left alone. Choose another --out, or remove it first")]
+    #[error("{0} exists already and is left alone. Choose another directory, or remove it first")]
     Occupied(String),
     /// The Parquet library refused.
     #[cfg(feature = "parquet")]

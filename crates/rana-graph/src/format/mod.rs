@@ -19,7 +19,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use answers::{AnswerFormat, AnswerWriter, AnsweredFact};
-pub use columns::{Column, Columns, Role};
+pub use columns::{Column, Columns, ColumnsProblem, Role};
 pub use delimited::{DelimitedOptions, Header};
 pub use error::{FormatError, Place};
 pub use export::{ExportError, FactFormat, export_facts, export_release};
@@ -69,7 +69,7 @@ impl Format {
         Self::Release,
     ];
 
-    /// The name on the command line and in the manifest.
+    /// The short name, as it stands in manifests and as [`FromStr`] reads it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -17,7 +17,7 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnDescriptor;
 
 use super::export::{ExportError, names};
-use super::{Columns, FormatError, OpenSource, Place, Sink, Statement};
+use super::{Columns, ColumnsProblem, FormatError, OpenSource, Place, Sink, Statement};
 use crate::graph::Graph;
 use crate::id::Fact;
 
@@ -63,10 +63,10 @@ fn read_chunks<R: ChunkReader + 'static>(
             if schema.column(position).max_rep_level() > 0 {
                 return Err(FormatError::Columns {
                     file: name.to_owned(),
-                    problem: format!(
-                        "column `{}` holds lists, expected strings or integers",
-                        titles[position]
-                    ),
+                    problem: ColumnsProblem::Values {
+                        name: titles[position].clone(),
+                        holds: "lists".to_owned(),
+                    },
                 });
             }
             let reader = guarded(name, || group.get_column_reader(position))?;
@@ -161,10 +161,10 @@ fn is_unsigned(file: &str, column: &ColumnDescriptor) -> Result<bool, FormatErro
         | Converted::INT_64 => Ok(false),
         other => Err(FormatError::Columns {
             file: file.to_owned(),
-            problem: format!(
-                "column `{}` holds {other} values, expected strings or integers. Convert it to strings first",
-                column.path().string()
-            ),
+            problem: ColumnsProblem::Values {
+                name: column.path().string(),
+                holds: format!("{other} values"),
+            },
         }),
     }
 }
@@ -186,7 +186,10 @@ impl ColumnNames {
         if !supported {
             return Err(FormatError::Columns {
                 file: file.to_owned(),
-                problem: format!("column `{title}` holds neither strings nor integers"),
+                problem: ColumnsProblem::Values {
+                    name: title.to_owned(),
+                    holds: "values of another type".to_owned(),
+                },
             });
         }
         Ok(Self { reader, depth, unsigned, levels: Vec::new(), names: Vec::new() })

@@ -20,7 +20,7 @@ const BUFFER: usize = 256 * 1024;
 pub enum Source {
     /// A file or a directory.
     Path(PathBuf),
-    /// Standard input, `-` on the command line.
+    /// Standard input, called `-` in messages.
     Stdin,
     /// Bytes in memory under a name; its ending tells the format.
     Memory {
@@ -32,7 +32,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The source a command-line argument names: `-` is standard input.
+    /// Standard input for `-`, a path for anything else.
     #[must_use]
     pub fn from_argument(argument: &str) -> Self {
         if argument == "-" { Self::Stdin } else { Self::Path(argument.into()) }
@@ -215,12 +215,7 @@ fn refuse_wrong_ending(name: &str, compression: Option<Compression>) -> Result<(
         Some("gz") => Some(Compression::Gzip),
         Some("zst" | "zstd") => Some(Compression::Zstd),
         Some("bz2" | "xz" | "zip") => {
-            return Err(FormatError::Unrecognised {
-                file: name.to_owned(),
-                problem: "this compression is not supported. Decompress the file first (`bzcat`, `xzcat`, `unzip -p`) \
-                          and give the result as `-`, or use gzip or zstd"
-                    .to_owned(),
-            });
+            return Err(FormatError::UnsupportedCompression { file: name.to_owned() });
         }
         _ => None,
     };

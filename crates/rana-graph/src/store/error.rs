@@ -16,19 +16,19 @@ pub enum StoreError {
         source: io::Error,
     },
     /// There is no store at this place.
-    #[error("{}: not a graph store (no readable `manifest.json`). Make one with `rana import … --out {}`", path.display(), path.display())]
+    #[error("{}: not a graph store (no readable `manifest.json`). Import a graph first", path.display())]
     Missing {
         /// Where a store was looked for.
         path: PathBuf,
     },
     /// The directory holds something else, which must not be overwritten.
-    #[error("{}: exists and is not a graph store, so it is left alone. Choose another --out, or empty it first", path.display())]
+    #[error("{}: exists and is not a graph store, so it is left alone. Choose another directory, or empty it first", path.display())]
     Occupied {
         /// The directory.
         path: PathBuf,
     },
     /// Another process is writing the same store.
-    #[error("{}: another process is writing this store. Wait for it to end, or choose another --out", path.display())]
+    #[error("{}: another process is writing this store. Wait for it to end, or choose another directory", path.display())]
     Locked {
         /// The store.
         path: PathBuf,

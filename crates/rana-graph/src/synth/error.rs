@@ -22,7 +22,7 @@ pub enum SynthError {
         name: String,
     },
     /// The directory holds something already, which must not be overwritten.
-    #[error("{}: exists and is not an empty directory, so it is left alone. Choose another --out, or empty it first", path.display())]
+    #[error("{}: exists and is not an empty directory, so it is left alone. Choose another directory, or empty it first", path.display())]
     Occupied {
         /// The directory.
         path: PathBuf,

@@ -360,7 +360,7 @@ fn name_task_relations(
                 file: file.name.clone(),
                 problem: format!(
                     "the {split} task `{relation}` also has facts in {PATH_GRAPH}, which would give its answers away. \
-                     Remove them there, or cut the tasks anew with `rana split`"
+                     Remove them there, or split the graph into tasks again"
                 ),
             })
         })?;

@@ -24,8 +24,8 @@ enum Inner<T> {
 }
 
 impl<T: Pod> Array<T> {
-    /// Views a mapping as an array, or gives back its length where that is no whole number of
-    /// values. Mappings start on a page boundary, so alignment always holds.
+    /// Views a mapping as an array, or returns its length if that is not a whole number of values.
+    /// Mappings start on a page boundary, so they are always aligned.
     pub(crate) fn from_mapping(mapping: Mapping) -> Result<Self, usize> {
         if mapping.is_empty() {
             return Ok(Self::default());
@@ -41,8 +41,8 @@ impl<T: Pod> Array<T> {
 impl Array<u8> {
     /// Maps a file into memory without reading it.
     ///
-    /// The file must not be written to while the array lives. Replacing it by renaming another
-    /// file into its place, as [`write_file_atomically`](crate::write_file_atomically) does, is fine.
+    /// The file must not be written to while the array or a clone of it exists. Renaming another file
+    /// to its name, as [`write_file_atomically`](crate::write_file_atomically) does, is allowed.
     ///
     /// # Errors
     /// If the file cannot be opened or mapped.
@@ -52,8 +52,8 @@ impl Array<u8> {
         Ok(Self(Inner::Mapped(mapping, whole, PhantomData)))
     }
 
-    /// The values that a range of these bytes holds, if it is a range of them and holds a whole
-    /// number of values.
+    /// The values in a range of these bytes, if the range is in bounds and holds a whole number of
+    /// values.
     ///
     /// Bytes that are mapped and aligned are shared, others are copied.
     #[must_use]

@@ -2,7 +2,7 @@
 
 /// Gives an enum `ALL`, `name`, `Display` and `FromStr` from one table of names.
 ///
-/// The names repeat what serde derives; a test of each enum holds the two together.
+/// The names must be those that serde derives; a test of each enum checks this.
 #[macro_export]
 macro_rules! named {
     ($type:ident, $what:literal, { $($variant:ident => $name:literal),+ $(,)? }) => {

@@ -1,4 +1,4 @@
-//! Bad input: each case a clear error that names the place, and what a lenient import makes of it.
+//! Bad input: each case is an error that names the place, and is skipped or not by a lenient import.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::path::Path;
@@ -240,7 +240,7 @@ fn a_task_relation_that_also_stands_in_the_background() {
         error.starts_with("test_tasks.json: the test task `near` also has facts in path_graph"),
         "{error}"
     );
-    assert_eq!(lenient, None, "answers given away are never skipped over");
+    assert_eq!(lenient, None, "a leak of answers is never skipped");
 }
 
 #[test]

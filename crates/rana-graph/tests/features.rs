@@ -32,7 +32,7 @@ fn rdf() {
     if cfg!(feature = "rdf") {
         return;
     }
-    for name in ["a.nt", "a.nq", "a.ttl", "a.trig", "told_from_content"] {
+    for name in ["a.nt", "a.nq", "a.ttl", "a.trig", "detected_from_content"] {
         refuses_to_read(name, b"<http://a> <http://b> <http://c> .\n", "rdf");
     }
     refuses_to_read("a.rdf", b"<?xml version=\"1.0\"?><rdf:RDF/>", "rdf");

@@ -1,4 +1,4 @@
-//! The store: what goes in comes out, and damage of any kind is seen.
+//! The store: it gives back what was written, and damage of any kind is detected.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -361,7 +361,7 @@ fn directories_of_the_user_are_not_taken_for_arrays() {
 }
 
 #[test]
-fn whoever_opens_while_the_store_is_replaced_sees_the_old_one_or_the_new_one() {
+fn opening_while_the_store_is_replaced_gives_the_old_one_or_the_new_one() {
     let dir = tempfile::tempdir().unwrap();
     let graphs = [build(&[(1, 1, 2)], Duplicates::Keep), build(&[(1, 1, 2), (2, 1, 3)], Duplicates::Keep)];
     Store::write(dir.path(), &graphs[0], &TaskSet::default(), Vec::new()).unwrap();

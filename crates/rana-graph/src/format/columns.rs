@@ -80,7 +80,7 @@ impl fmt::Display for Column {
     }
 }
 
-/// Why the columns of heads, relations and tails cannot be told or used.
+/// Why the columns of heads, relations and tails cannot be determined or used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ColumnsProblem {
@@ -139,23 +139,23 @@ pub enum ColumnsProblem {
     },
 }
 
-/// Where heads, relations and tails stand; what is not said is told from the header, or from the
-/// order head, relation, tail in a table of three columns.
+/// The columns of heads, relations and tails. A column that is not set is found by the header, or, in a
+/// table of three columns without one, by the order head, relation, tail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
-    /// Where heads stand.
+    /// The column of the heads.
     pub head: Option<Column>,
-    /// Where relations stand.
+    /// The column of the relations.
     pub relation: Option<Column>,
-    /// Where tails stand.
+    /// The column of the tails.
     pub tail: Option<Column>,
 }
 
 impl Columns {
-    /// Reads an order such as `head,tail,relation` or `h,_,r,t`; `_` stands for a column to pass over.
+    /// Reads an order such as `head,tail,relation` or `h,_,r,t`; `_` is a column to ignore.
     ///
     /// # Errors
-    /// If a word is no role, or a role is missing or named twice.
+    /// If a word is not a role, or a role is missing or named twice.
     pub fn from_order(text: &str) -> Result<Self, String> {
         let mut columns = Self::default();
         for (at, word) in text.split(',').map(str::trim).enumerate() {
@@ -167,7 +167,7 @@ impl Columns {
                 _ => return Err(format!("`{word}` is no column role; say head, relation, tail or _")),
             };
             if place.replace(Column::Number(at + 1)).is_some() {
-                return Err(format!("`{word}` stands twice in `{text}`"));
+                return Err(format!("`{word}` is named twice in `{text}`"));
             }
         }
         match (&columns.head, &columns.relation, &columns.tail) {
@@ -242,7 +242,7 @@ pub(crate) fn is_header(fields: &[String]) -> bool {
 
 fn guess(role: Role, header: &[String]) -> Option<usize> {
     let known = role.known_headers();
-    // Earlier words of the list are surer, so they win whatever the order of the columns.
+    // Earlier words of the list are less ambiguous, so they are preferred in any order of the columns.
     known.iter().find_map(|word| header.iter().position(|title| title.eq_ignore_ascii_case(word)))
 }
 

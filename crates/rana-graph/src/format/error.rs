@@ -39,7 +39,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What can go wrong between outside files and a graph.
+/// Why a file could not be imported.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
@@ -52,7 +52,7 @@ pub enum FormatError {
         /// What was expected, what was found, and what to do.
         problem: String,
     },
-    /// The operating system refused.
+    /// An operation of the file system failed.
     #[error("{file}: could not {action}: {source}{}", hint(source))]
     Io {
         /// The file or directory concerned.
@@ -71,10 +71,10 @@ pub enum FormatError {
         file: String,
         /// `gzip` or `zstd`.
         method: &'static str,
-        /// What the decompressor says.
+        /// The message of the decompressor.
         problem: String,
     },
-    /// There is nothing to read.
+    /// The file is empty.
     #[error("{file}: the file is empty, expected {expected}")]
     Empty {
         /// The file.
@@ -157,7 +157,7 @@ pub enum FormatError {
         /// What was tried, and what to do.
         problem: String,
     },
-    /// The columns that hold heads, relations and tails cannot be told.
+    /// The columns of heads, relations and tails cannot be determined.
     #[error("{file}: {problem}")]
     Columns {
         /// The file.
@@ -193,9 +193,9 @@ impl FormatError {
         move |source| Self::Io { file, action, source }
     }
 
-    /// A reader ends early because nobody takes what it reads; the taker's own error is shown.
-    pub(crate) fn stopped() -> Self {
-        Self::Io { file: String::new(), action: "go on", source: io::ErrorKind::Interrupted.into() }
+    /// Ends a reader whose receiver has failed. It is never shown: the receiver's error is returned.
+    pub(crate) fn disconnected() -> Self {
+        Self::Io { file: String::new(), action: "continue", source: io::ErrorKind::Interrupted.into() }
     }
 
     pub(crate) fn malformed(place: Place, problem: impl Into<String>) -> Self {

@@ -1,4 +1,4 @@
-//! Writing graphs in outside formats.
+//! Writers of graphs in other formats.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,11 +11,11 @@ use crate::id::Fact;
 use crate::store::hint;
 use crate::tasks::TaskSet;
 
-/// What can go wrong between a graph and an outside file.
+/// Why facts could not be exported.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// The operating system refused.
+    /// An operation of the file system failed.
     #[error("could not write: {0}{advice}", advice = hint(.0))]
     Io(#[from] io::Error),
     /// A name cannot be written in this format.
@@ -26,7 +26,7 @@ pub enum ExportError {
         /// The name.
         name: String,
     },
-    /// A name is no item or property.
+    /// A name is not that of a Wikidata item or property.
     #[error(
         "the name {name:?} is not that of a Wikidata item or property (Q42, P31, or an IRI that ends so), which \
          QuickStatements asks for. Choose another format"
@@ -35,7 +35,7 @@ pub enum ExportError {
         /// The name.
         name: String,
     },
-    /// A relation's name would be taken for the inverse of another.
+    /// A relation's name would be read as the inverse of another.
     #[error(
         "the relation {name:?} would be read as the inverse of {base:?} in a release, where inverses are named so. \
          Rename it, or export as tsv, ntriples or parquet"
@@ -46,10 +46,10 @@ pub enum ExportError {
         /// The relation whose inverse has that name.
         base: String,
     },
-    /// The target of a release export is not free.
+    /// The directory for a release exists and is not empty.
     #[error("{0} exists already and is left alone. Choose another directory, or remove it first")]
     Occupied(String),
-    /// The Parquet library refused.
+    /// The Parquet library failed.
     #[cfg(feature = "parquet")]
     #[error("could not write Parquet: {0}")]
     Parquet(#[from] parquet::errors::ParquetError),
@@ -149,7 +149,7 @@ fn refuse_inverse_names(graph: &Graph) -> Result<(), ExportError> {
 /// Writes a graph and its tasks as a NELL-One release directory, which appears whole or not at all.
 ///
 /// # Errors
-/// If the directory exists already and is not empty, the disk refuses, or a name cannot be written.
+/// If the directory exists and is not empty, writing fails, or a name cannot be written.
 pub fn export_release(directory: &Path, graph: &Graph, tasks: &TaskSet) -> Result<(), ExportError> {
     refuse_breaking_names(graph)?;
     refuse_inverse_names(graph)?;

@@ -1,4 +1,4 @@
-//! Outside formats: how they are told apart, and the readers and writers of each.
+//! File formats: how they are detected, and the readers and writers of each.
 
 mod answers;
 mod columns;
@@ -29,7 +29,7 @@ pub(crate) use detect::detect;
 pub(crate) use release::{is_release, read_release, release_size};
 pub(crate) use source::OpenSource;
 
-/// An outside format that can be imported.
+/// A file format that can be imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
@@ -84,13 +84,13 @@ impl Format {
         }
     }
 
-    /// Whether this is a syntax of RDF, which tells literals from entities.
+    /// Whether this is a syntax of RDF, which distinguishes literals from entities.
     #[must_use]
     pub const fn is_rdf(self) -> bool {
         matches!(self, Self::NTriples | Self::NQuads | Self::Turtle | Self::TriG | Self::RdfXml)
     }
 
-    /// The name in a sentence.
+    /// The name to use in a sentence.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -132,7 +132,7 @@ impl FromStr for Format {
     }
 }
 
-/// One thing a reader found.
+/// A statement that a reader found in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Statement<'a> {
     /// Two entities joined by a relation.
@@ -151,11 +151,11 @@ pub(crate) struct Literal<'a> {
     pub(crate) name: &'a str,
 }
 
-/// Whoever takes what a reader finds.
+/// Receives what a reader finds in a file.
 pub(crate) trait Sink {
-    /// Takes one statement; `line` is where it stands, if the reader knows.
+    /// Receives a statement and its line, if the reader knows it.
     fn statement(&mut self, statement: Statement<'_>, line: Option<u64>) -> Result<(), FormatError>;
-    /// Hears of malformed content: gives the error back to stop, or `Ok` to skip it and go on.
+    /// Receives an error in the content. Returning it ends the reading, `Ok` skips the place.
     fn malformed(&mut self, error: FormatError) -> Result<(), FormatError>;
 }
 

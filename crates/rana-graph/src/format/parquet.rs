@@ -30,8 +30,8 @@ pub(super) fn read(
     sink: &mut dyn Sink,
 ) -> Result<(), FormatError> {
     let name = source.name.clone();
-    // The file's index stands at its end. A plain file can be read in any order; what comes through
-    // a pipe or a decompressor has to be held in memory.
+    // A Parquet file has its index at the end. A plain file can be read in any order; the content of a
+    // pipe or a decompressor has to be held in memory.
     match &source.plain_file {
         Some(path) => {
             let file = File::open(path).map_err(FormatError::io(&name, "open the file"))?;
@@ -135,18 +135,18 @@ fn hand_over(
     sink.statement(Statement::Fact { head: names[0], relation: names[1], tail: names[2] }, Some(row))
 }
 
-/// A batch of one column as names.
+/// One batch of a column, as names.
 struct ColumnNames {
     reader: ColumnReader,
-    /// The definition level of a value that is there; zero where the column has no nulls.
+    /// The definition level of a value that is not null; zero if the column cannot have nulls.
     depth: i16,
     unsigned: bool,
     levels: Vec<i16>,
     names: Vec<Option<Vec<u8>>>,
 }
 
-/// Whether an integer column is unsigned; dates, times and decimals are refused, because the
-/// integers they are stored as would mean nothing as names.
+/// Whether an integer column is unsigned. Dates, times and decimals are an error, because the integers
+/// they are stored as would be meaningless as names.
 fn is_unsigned(file: &str, column: &ColumnDescriptor) -> Result<bool, FormatError> {
     use parquet::basic::ConvertedType as Converted;
     match column.converted_type() {
@@ -219,7 +219,7 @@ impl ColumnNames {
                 })
             }
 
-            // Refused at construction.
+            // `new` accepts no other reader.
             _ => Ok(()),
         })?;
         if names.len() != wanted {
@@ -259,8 +259,8 @@ fn fill_from<T: DataType>(
     Ok(())
 }
 
-/// Runs a step of the Parquet library, whose decoders may panic on damaged pages, and turns both
-/// its errors and its panics into ours.
+/// Runs a step of the Parquet library, whose decoders may panic on damaged pages, and turns its errors and
+/// panics into a [`FormatError`].
 fn guarded<T>(file: &str, step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, FormatError> {
     match catch_unwind(AssertUnwindSafe(step)) {
         Ok(Ok(value)) => Ok(value),

@@ -12,7 +12,7 @@ use super::{Format, FormatError, Literal, OpenSource, Place, ReadOptions, Sink, 
 use crate::graph::Graph;
 use crate::id::{Fact, RelationId};
 
-/// Names that are no IRI are exported behind this prefix, percent-encoded, and read back as they were.
+/// Names that are not IRIs are exported percent-encoded after this prefix, and decoded when read.
 const NAME_PREFIX: &str = "urn:rana:name:";
 
 /// Relative IRIs of a file without a base are resolved against this one.
@@ -62,14 +62,14 @@ pub(super) fn read(
     }
 }
 
-/// Remembers the last bytes that were read: the XML parser takes a document that just stops
-/// between two elements for a whole one.
+/// Keeps the last bytes that were read, because the XML parser accepts a document that ends between two
+/// elements without closing its root.
 struct Tail<'r> {
     content: &'r mut dyn io::BufRead,
     last: Vec<u8>,
 }
 
-/// Enough for the closing tag of a root element and some white space or a comment behind it.
+/// Enough for the closing tag of a root element and some white space or a comment after it.
 const TAIL: usize = 4096;
 
 impl io::Read for Tail<'_> {
@@ -83,7 +83,7 @@ impl io::Read for Tail<'_> {
     }
 }
 
-/// The name of the root element: the first tag that is no declaration, comment or processing instruction.
+/// The name of the root element: the first tag that is not a declaration, comment or processing instruction.
 fn xml_root(sample: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(sample);
     let (_, after) =
@@ -107,7 +107,7 @@ fn closes_root(last: &[u8], root: &str) -> bool {
     tag == format!("</{root}>") || (tag.starts_with(&format!("<{root}")) && tag.ends_with("/>"))
 }
 
-/// XML that is not UTF-8 reaches us as an error of reading.
+/// Whether a read error means that XML is not UTF-8.
 fn is_bad_text(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::InvalidData
         && error.get_ref().is_some_and(|inner| inner.is::<std::str::Utf8Error>())
@@ -121,7 +121,7 @@ fn syntax_error(name: &str, error: &RdfParseError) -> FormatError {
         ),
         RdfParseError::Io(_) => Place::file(name),
     };
-    // The message repeats the place.
+    // The parser's message repeats the place.
     let message = error.to_string();
     let problem = match message.split_once(": ") {
         Some((place, problem)) if place.starts_with("Parser error at") => problem,
@@ -130,13 +130,13 @@ fn syntax_error(name: &str, error: &RdfParseError) -> FormatError {
     FormatError::malformed(place, problem)
 }
 
-/// Turns RDF terms into names; its buffers are used again for every statement.
+/// Turns RDF terms into names; its buffers are reused for every statement.
 #[derive(Default)]
 struct TermNames {
     number: usize,
-    /// Whether blank nodes are numbered in the order they appear: anonymous ones get a random name
-    /// from the parser, and the same file must give the same names. N-Triples has none such, and
-    /// there the names in the file are kept.
+    /// Whether blank nodes are numbered in the order they appear. The parser gives anonymous ones random
+    /// names, and the same file must give the same names. N-Triples has no anonymous nodes, so the names
+    /// in the file are kept.
     renames: bool,
     blank_nodes: HashMap<String, usize>,
     head: String,
@@ -169,7 +169,7 @@ impl TermNames {
                 let literal = Literal { value: literal.value(), language: literal.language(), name: tail };
                 return sink.statement(Statement::Literal { head, relation, literal }, None);
             }
-            // RDF 1.2: a statement about a statement, which is a value and no entity.
+            // RDF 1.2: a statement about a statement, which is treated as a literal.
             Term::Triple(triple) => {
                 tail.clear();
                 tail.push_str(&triple.to_string());
@@ -189,7 +189,7 @@ fn iri_name(name: &mut String, iri: &str) {
     }
 }
 
-/// Blank nodes belong to their file: from the second file on, its number keeps them apart.
+/// Blank nodes are local to a file, so from the second file on their names contain its number.
 fn blank_name(name: &mut String, number: usize, label: &str) {
     use std::fmt::Write;
     name.clear();
@@ -221,7 +221,7 @@ pub(super) fn write(graph: &Graph, facts: &[Fact], out: impl Write) -> Result<()
     Ok(())
 }
 
-/// The RDF term a name stands for when facts are exported.
+/// The RDF term that a name is exported as.
 pub(super) fn term(name: &str) -> Term {
     if let Some(node) = blank_node(name) {
         return node.into();
@@ -234,7 +234,7 @@ pub(super) fn term(name: &str) -> Term {
     iri(name).into()
 }
 
-/// The RDF subject a name stands for when facts are exported.
+/// The RDF subject that a name is exported as.
 pub(super) fn subject(name: &str) -> NamedOrBlankNode {
     match blank_node(name) {
         Some(node) => node.into(),
@@ -246,10 +246,10 @@ fn blank_node(name: &str) -> Option<oxrdf::BlankNode> {
     name.strip_prefix("_:").and_then(|label| oxrdf::BlankNode::new(label).ok())
 }
 
-/// The IRI a name stands for: itself if it is one, else the name behind [`NAME_PREFIX`].
+/// The IRI that a name is exported as: the name itself if it is an IRI, else encoded after [`NAME_PREFIX`].
 pub(super) fn iri(name: &str) -> oxrdf::NamedNode {
     match oxrdf::NamedNode::new(name) {
-        // A name that itself begins with the prefix must be encoded, or it would be decoded on the way back.
+        // A name that begins with the prefix must be encoded too, or it would be decoded when read.
         Ok(node) if !name.starts_with(NAME_PREFIX) => node,
         _ => oxrdf::NamedNode::new_unchecked(format!("{NAME_PREFIX}{}", percent_encode(name))),
     }

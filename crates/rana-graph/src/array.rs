@@ -5,23 +5,27 @@ use std::io;
 use std::marker::PhantomData;
 use std::ops::{Deref, Range};
 use std::path::Path;
+use std::sync::Arc;
 
 use bytemuck::Pod;
 
 use crate::mapping::Mapping;
 
 /// A read-only array of plain values, in memory or memory-mapped; it dereferences to a slice.
+///
+/// A clone shares the memory of the original, so it costs the same however long the array is.
 pub struct Array<T>(Inner<T>);
 
 enum Inner<T> {
-    Owned(Vec<T>),
+    /// Shared by all clones; an `Arc<[T]>` would copy the vector it is made from.
+    Owned(Arc<Vec<T>>),
     /// A range of bytes of a mapping that holds a whole number of aligned values.
     Mapped(Mapping, Range<usize>, PhantomData<T>),
 }
 
 impl<T: Pod> Array<T> {
-    /// Views a mapping as an array, or gives back its length where that is no whole number of
-    /// values. Mappings start on a page boundary, so alignment always holds.
+    /// Views a mapping as an array, or returns its length if that is not a whole number of values.
+    /// Mappings start on a page boundary, so they are always aligned.
     pub(crate) fn from_mapping(mapping: Mapping) -> Result<Self, usize> {
         if mapping.is_empty() {
             return Ok(Self::default());
@@ -37,8 +41,8 @@ impl<T: Pod> Array<T> {
 impl Array<u8> {
     /// Maps a file into memory without reading it.
     ///
-    /// The file must not be written to while the array lives. Replacing it by renaming another
-    /// file into its place, as [`write_file_atomically`](crate::write_file_atomically) does, is fine.
+    /// The file must not be written to while the array or a clone of it exists. Renaming another file
+    /// to its name, as [`write_file_atomically`](crate::write_file_atomically) does, is allowed.
     ///
     /// # Errors
     /// If the file cannot be opened or mapped.
@@ -48,8 +52,8 @@ impl Array<u8> {
         Ok(Self(Inner::Mapped(mapping, whole, PhantomData)))
     }
 
-    /// The values that a range of these bytes holds, if it is a range of them and holds a whole
-    /// number of values.
+    /// The values in a range of these bytes, if the range is in bounds and holds a whole number of
+    /// values.
     ///
     /// Bytes that are mapped and aligned are shared, others are copied.
     #[must_use]
@@ -64,7 +68,7 @@ impl Array<u8> {
                 let range = own.start + range.start..own.start + range.end;
                 Inner::Mapped(mapping.clone(), range, PhantomData)
             }
-            _ => Inner::Owned(bytes.chunks_exact(size).map(bytemuck::pod_read_unaligned).collect()),
+            _ => Inner::Owned(Arc::new(bytes.chunks_exact(size).map(bytemuck::pod_read_unaligned).collect())),
         }))
     }
 }
@@ -82,20 +86,20 @@ impl<T: Pod> Deref for Array<T> {
 
 impl<T> From<Vec<T>> for Array<T> {
     fn from(values: Vec<T>) -> Self {
-        Self(Inner::Owned(values))
+        Self(Inner::Owned(Arc::new(values)))
     }
 }
 
 impl<T> Default for Array<T> {
     fn default() -> Self {
-        Self(Inner::Owned(Vec::new()))
+        Vec::new().into()
     }
 }
 
-impl<T: Clone> Clone for Array<T> {
+impl<T> Clone for Array<T> {
     fn clone(&self) -> Self {
         Self(match &self.0 {
-            Inner::Owned(values) => Inner::Owned(values.clone()),
+            Inner::Owned(values) => Inner::Owned(Arc::clone(values)),
             Inner::Mapped(mapping, range, _) => Inner::Mapped(mapping.clone(), range.clone(), PhantomData),
         })
     }
@@ -119,6 +123,17 @@ impl<T> fmt::Debug for Array<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn clones_share_their_memory() {
+        let owned = Array::from(vec![1u32, 2, 3]);
+        assert_eq!(owned.clone().as_ptr(), owned.as_ptr());
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("array");
+        std::fs::write(&path, [1, 2, 3]).unwrap();
+        let mapped = Array::map_file(&path).unwrap();
+        assert_eq!(mapped.clone().as_ptr(), mapped.as_ptr());
+    }
 
     #[test]
     fn views_hold_whole_values_wherever_the_bytes_are() {

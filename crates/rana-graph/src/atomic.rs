@@ -1,17 +1,17 @@
-//! Files that appear whole or not at all.
+//! Files that are replaced atomically: completely or not at all.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 const BUFFER: usize = 256 * 1024;
-/// Stands between the name of a file and the process that has not finished it.
+/// Separates the name of a file from the id of the process that is writing it.
 const UNFINISHED: &str = ".unfinished-";
 
 /// Writes a file under a temporary name beside its own, syncs it, and renames it into place.
 ///
-/// If `write` or the disk fails, the temporary file is removed and what stood at `path` stays. A
-/// symbolic link keeps pointing where it does; a pipe or a device is written to as it is.
+/// If `write` or the file system fails, the temporary file is removed and the old file at `path` stays. The
+/// target of a symbolic link is replaced, not the link; a pipe or a device is written to directly.
 ///
 /// ```
 /// # let dir = tempfile::tempdir()?;
@@ -42,7 +42,8 @@ pub fn write_file_atomically<E: From<io::Error>>(
     outcome
 }
 
-/// The name of the file that an unfinished one was to become: what a killed [`write_file_atomically`] leaves.
+/// The name of the file that a temporary file was written for, if `name` is that of a temporary file left
+/// by a killed [`write_file_atomically`].
 ///
 /// ```
 /// assert_eq!(rana_graph::unfinished(".answers.tsv.unfinished-77"), Some("answers.tsv"));
@@ -70,13 +71,13 @@ fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes sure that the names in a directory outlive a power failure.
+/// Syncs a directory, so that its entries survive a power failure.
 pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     // Windows cannot open directories as files and needs no such sync.
     if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }
 
-/// A name for something unfinished, beside the place it is meant for.
+/// A temporary name in the same directory as `path`.
 pub(crate) fn beside(path: &Path) -> io::Result<PathBuf> {
     let name = path
         .file_name()

@@ -1,7 +1,7 @@
-//! Statements on their way from a reader to a graph, gathered in batches.
+//! Batches of statements, sent from the thread that reads to the thread that builds a graph.
 //!
 //! Reading and parsing run on one thread, looking names up on another; and within a batch the
-//! cache misses of the lookups overlap. Both matter for graphs larger than the cache.
+//! cache misses of the lookups overlap. Both make imports of graphs larger than the cache faster.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 
@@ -10,14 +10,13 @@ use crate::graph::LabelRank;
 use crate::held_out::HeldOut;
 use crate::names::hash;
 
-/// How many statements are worth gathering.
-const FULL: usize = 512;
-/// How many batches are handed over at once: waking the other thread has its price.
-const TOGETHER: usize = 16;
-/// How many such loads a reader may be ahead.
-const AHEAD: usize = 4;
+const STATEMENTS_PER_BATCH: usize = 512;
+/// Batches are sent several at a time, because waking the other thread is expensive.
+const BATCHES_PER_MESSAGE: usize = 16;
+/// How many messages may wait in the channel.
+const MESSAGES_AHEAD: usize = 4;
 
-/// What a statement in a batch says.
+/// The kind of a statement in a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Head, relation, tail.
@@ -32,16 +31,16 @@ pub(crate) enum Kind {
 
 /// A statement by names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Named<'b> {
+pub(crate) struct NamedStatement<'b> {
     pub(crate) kind: Kind,
     pub(crate) names: [&'b str; 3],
-    /// Their hashes, computed where they were read.
+    /// The hashes of the names, computed by the thread that reads.
     pub(crate) hashes: [u32; 3],
-    /// The line it stood in, where that is known.
+    /// The line of the file, if that is known.
     pub(crate) line: Option<u64>,
 }
 
-/// A statement of a batch: its names are found by where they end in the text.
+/// A statement of a batch; its names are parts of the batch's text, given by their ends.
 #[derive(Debug)]
 struct Entry {
     kind: Kind,
@@ -50,7 +49,7 @@ struct Entry {
     line: Option<u64>,
 }
 
-/// A batch of statements, their text in one piece.
+/// A batch of statements; the names of all are stored in one string.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     text: String,
@@ -67,65 +66,69 @@ impl Batch {
     }
 
     /// The statements in their order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Named<'_>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = NamedStatement<'_>> {
         let mut start = 0;
         self.entries.iter().map(move |&Entry { kind, ends: [first, second, third], hashes, line }| {
             let names = [&self.text[start..first], &self.text[first..second], &self.text[second..third]];
             start = third;
-            Named { kind, names, hashes, line }
+            NamedStatement { kind, names, hashes, line }
         })
     }
 }
 
-/// The end of the line at which a reader puts statements in.
+/// The sending half of the channel from a reader to a graph.
 pub(crate) struct BatchSender {
     batch: Batch,
-    load: Vec<Batch>,
+    message: Vec<Batch>,
     sender: SyncSender<Vec<Batch>>,
 }
 
-/// The other end of the line has stopped taking; its own error says why.
+/// The receiver has stopped because of an error of its own, which the pipeline returns.
 #[derive(Debug)]
-pub(crate) struct Stopped;
+pub(crate) struct Disconnected;
 
 impl BatchSender {
-    pub(crate) fn push(&mut self, kind: Kind, names: [&str; 3], line: Option<u64>) -> Result<(), Stopped> {
+    pub(crate) fn push(
+        &mut self,
+        kind: Kind,
+        names: [&str; 3],
+        line: Option<u64>,
+    ) -> Result<(), Disconnected> {
         self.batch.push(kind, names, line);
-        if self.batch.entries.len() == FULL {
+        if self.batch.entries.len() == STATEMENTS_PER_BATCH {
             let next = Batch {
                 text: String::with_capacity(self.batch.text.len()),
-                entries: Vec::with_capacity(FULL),
+                entries: Vec::with_capacity(STATEMENTS_PER_BATCH),
             };
-            self.load.push(std::mem::replace(&mut self.batch, next));
+            self.message.push(std::mem::replace(&mut self.batch, next));
         }
-        if self.load.len() < TOGETHER { Ok(()) } else { self.send() }
+        if self.message.len() < BATCHES_PER_MESSAGE { Ok(()) } else { self.send() }
     }
 
-    fn send(&mut self) -> Result<(), Stopped> {
-        self.sender.send(std::mem::take(&mut self.load)).map_err(|_| Stopped)
+    fn send(&mut self) -> Result<(), Disconnected> {
+        self.sender.send(std::mem::take(&mut self.message)).map_err(|_| Disconnected)
     }
 
-    /// Hands over what is left at the end.
-    fn finish(mut self) -> Result<(), Stopped> {
-        self.load.push(std::mem::take(&mut self.batch));
+    /// Sends the statements that are left at the end.
+    fn finish(mut self) -> Result<(), Disconnected> {
+        self.message.push(std::mem::take(&mut self.batch));
         self.send()
     }
 }
 
-/// Runs `produce` on a thread of its own and `consume` on this one.
+/// Runs `produce` on a new thread and `consume` on this one.
 ///
-/// An error of `consume` speaks of something earlier in the input than one of `produce`, so it is
-/// the one that is returned.
+/// If both fail, the error of `consume` is returned: it concerns an earlier part of the input.
 pub(crate) fn pipeline<T: Send>(
     produce: impl FnOnce(&mut BatchSender) -> Result<T, FormatError> + Send,
     mut consume: impl FnMut(&Batch) -> Result<(), FormatError>,
 ) -> Result<T, FormatError> {
-    let (sender, receiver) = sync_channel(AHEAD);
+    let (sender, receiver) = sync_channel(MESSAGES_AHEAD);
     std::thread::scope(|scope| {
         let producer = scope.spawn(move || {
-            let mut sender = BatchSender { batch: Batch::default(), load: Vec::new(), sender };
+            let mut sender = BatchSender { batch: Batch::default(), message: Vec::new(), sender };
             let produced = produce(&mut sender);
-            // If nobody listens any more, somebody has an error to return.
+            // Sending fails only if `consume` has failed, and then its error is returned.
             let _ = sender.finish();
             produced
         });
@@ -158,7 +161,7 @@ mod tests {
 
     #[test]
     fn statements_arrive_whole_and_in_order() {
-        let count = 3 * TOGETHER * FULL + 5;
+        let count = 3 * BATCHES_PER_MESSAGE * STATEMENTS_PER_BATCH + 5;
         let mut arrived = 0;
         let produced = pipeline(
             |sender| produce(sender, count),
@@ -175,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_takes_can_stop_the_line() {
+    fn an_error_of_the_consumer_ends_the_pipeline() {
         let error = || FormatError::malformed(Place::file("f"), "enough");
         let outcome = pipeline(|sender| produce(sender, 1_000_000), |_| Err(error()));
         assert_eq!(outcome.unwrap_err().to_string(), "f: enough");

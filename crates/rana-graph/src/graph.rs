@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::array::Array;
-use crate::batch::{Batch, Kind, Named};
+use crate::batch::{Batch, Kind, NamedStatement};
 use crate::held_out::{HeldOut, HeldOutBuilder, HeldOutReport};
 use crate::id::{Edge, EntityId, Fact, RelationId, TypeId};
 use crate::lists::Lists;
@@ -16,6 +16,8 @@ use crate::slots::Slots;
 ///
 /// Facts and neighbourhoods keep the order of the input file, because the published protocol
 /// takes the *first n* neighbours of an entity.
+///
+/// A clone shares the arrays of the original, in memory or mapped, and takes constant time.
 ///
 /// ```
 /// use rana_graph::{Duplicates, GraphBuilder};
@@ -34,7 +36,7 @@ use crate::slots::Slots;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {
     pub(crate) entities: Names,
-    /// Background relations first, then the relations that only tasks, candidates or the filter know.
+    /// Background relations first, then the relations that occur only in tasks, candidates or the filter.
     pub(crate) relations: Names,
     pub(crate) background_relations: usize,
     pub(crate) facts: Array<Fact>,
@@ -48,7 +50,7 @@ pub struct Graph {
     pub(crate) types: Lists<TypeId>,
     /// The background relations that state types.
     pub(crate) type_relations: Array<RelationId>,
-    /// Row order of the `relation2ids` file this graph came with, empty if there was none.
+    /// Row order of the `relation2ids` file this graph was imported with, empty if there was none.
     pub(crate) release_rows: Array<RelationId>,
     /// The facts for validation and for testing, in the order of [`HeldOut::ALL`].
     pub(crate) held_out: [Array<Fact>; 2],
@@ -67,7 +69,7 @@ impl Graph {
         self.background_relations
     }
 
-    /// How many relations have a name: the background's, and those only tasks know.
+    /// How many relations have a name: those of the background, and those that occur only in tasks.
     #[must_use]
     pub fn named_relation_count(&self) -> usize {
         self.relations.len()
@@ -79,10 +81,10 @@ impl Graph {
         &self.facts
     }
 
-    /// The facts kept beside the graph for validation or testing, in file order.
+    /// The facts held out for validation or testing, in file order.
     ///
-    /// They are no part of the background: neither [`facts`](Self::facts) nor any neighbourhood
-    /// holds them.
+    /// They are not part of the background: neither [`facts`](Self::facts) nor any neighbourhood
+    /// contains them.
     #[must_use]
     pub fn held_out(&self, part: HeldOut) -> &[Fact] {
         &self.held_out[part.index()]
@@ -98,7 +100,7 @@ impl Graph {
         (0..self.relation_count() as u32).map(RelationId::forward)
     }
 
-    /// Whether a relation belongs to the background (rather than being known from tasks only).
+    /// Whether a relation belongs to the background (rather than occurring only in tasks).
     ///
     /// A relation that only held-out facts use belongs to it too, without a single fact.
     #[must_use]
@@ -140,7 +142,7 @@ impl Graph {
         self.relations.name(relation.number() as u32)
     }
 
-    /// The name of a relation with `⁻¹` behind it if it is read backwards.
+    /// The name of a relation with `⁻¹` after it if it is read backwards.
     #[must_use]
     pub fn relation_display(&self, relation: RelationId) -> String {
         let direction = if relation.is_inverse() { "⁻¹" } else { "" };
@@ -183,8 +185,9 @@ impl Graph {
         if self.types.is_empty() { &[] } else { self.types.get(entity.index()) }
     }
 
-    /// The background relations that types were read from: whoever withholds one of them has to
-    /// know that [`types`](Self::types) still tells its facts.
+    /// The background relations that types were read from.
+    ///
+    /// Withholding one of them does not hide its facts: [`types`](Self::types) still contains them.
     #[must_use]
     pub fn type_relations(&self) -> &[RelationId] {
         &self.type_relations
@@ -238,10 +241,10 @@ impl Graph {
         Lists::group(self.background_relations, self.facts.iter().map(|fact| (fact.relation.number(), *fact)))
     }
 
-    /// A hash of what vectors are learned from: the names in the order of their ids, and the facts.
+    /// A hash of the data that vectors are learned from: the names in the order of their ids, and the facts.
     ///
-    /// Labels, types, tasks and held-out facts do not count. Vectors carry this number, so that
-    /// those of another graph are not taken for this one's.
+    /// Labels, types, tasks and held-out facts do not count. Vectors are stored with this number, so
+    /// that vectors of another graph are recognised.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
         let mut hasher = xxhash_rust::xxh3::Xxh3::new();
@@ -255,7 +258,7 @@ impl Graph {
         hasher.digest()
     }
 
-    /// The row order of the `relation2ids` file the graph came with, if it came with one.
+    /// The row order of the `relation2ids` file that the graph was imported with, if there was one.
     ///
     /// Released vector files such as `relation2vec.TransE` are in this order.
     #[must_use]
@@ -282,7 +285,7 @@ pub enum Duplicates {
     Keep,
 }
 
-/// How well a label fits the wish of the user; smaller is better.
+/// How well a label fits the wanted language; smaller is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LabelRank {
     /// In the wanted language.
@@ -408,13 +411,13 @@ impl GraphBuilder {
         self.add(Fact { head, relation, tail })
     }
 
-    /// Adds the facts of a batch, the cache misses of their lookups overlapping.
+    /// Adds the facts of a batch; the cache misses of their lookups overlap.
     pub(crate) fn add_batch(&mut self, batch: &Batch) {
         self.touch(batch);
         let facts: Vec<Fact> = batch
             .iter()
             .filter(|statement| statement.kind == Kind::Fact)
-            .map(|Named { names: [head, relation, tail], hashes, .. }| Fact {
+            .map(|NamedStatement { names: [head, relation, tail], hashes, .. }| Fact {
                 head: EntityId(self.entities.intern_hashed(head, hashes[0])),
                 relation: self.relation_id(relation, hashes[1]),
                 tail: EntityId(self.entities.intern_hashed(tail, hashes[2])),
@@ -423,13 +426,14 @@ impl GraphBuilder {
         self.add_all(&facts);
     }
 
-    /// Brings what looking up the entities of a batch needs into the cache.
+    /// Loads the memory that a lookup of a batch's entities reads into the cache.
     pub(crate) fn touch(&self, batch: &Batch) {
-        let hashes: Vec<u32> = batch.iter().flat_map(|Named { hashes, .. }| [hashes[0], hashes[2]]).collect();
+        let hashes: Vec<u32> =
+            batch.iter().flat_map(|NamedStatement { hashes, .. }| [hashes[0], hashes[2]]).collect();
         self.entities.touch(&hashes);
     }
 
-    /// Adds many facts, the cache misses of their lookups overlapping.
+    /// Adds many facts; the cache misses of their lookups overlap.
     pub(crate) fn add_all(&mut self, facts: &[Fact]) {
         self.seen.touch(&facts.iter().map(|fact| fact_hash(*fact)).collect::<Vec<_>>());
         for fact in facts {
@@ -443,7 +447,7 @@ impl GraphBuilder {
     }
 
     /// Adds a held-out fact by names; `false` if it was in its list already and duplicates are
-    /// removed. Entities and relations that the graph does not know get ids as well.
+    /// removed. Entities and relations that the graph does not have yet get ids as well.
     pub fn add_held_out_named(&mut self, part: HeldOut, head: &str, relation: &str, tail: &str) -> bool {
         let before = (self.entity_count(), self.relation_count());
         let head = self.intern_entity(head);
@@ -455,7 +459,7 @@ impl GraphBuilder {
         self.add_held_out(part, Fact { head, relation, tail })
     }
 
-    /// What was met so far among the held-out facts.
+    /// Counts of the held-out facts so far.
     #[must_use]
     pub fn held_out_report(&self, part: HeldOut) -> HeldOutReport {
         let list = &self.held_out[part.index()];
@@ -470,7 +474,8 @@ impl GraphBuilder {
         }
     }
 
-    /// Gives the entity or relation of this name a label; of several, the best-ranked, then the first, stays.
+    /// Gives the entity or relation of this name a label; of several labels the one with the
+    /// best rank is kept, or the first of these.
     pub fn add_label(&mut self, name: &str, label: &str, rank: LabelRank) {
         match self.labels.get_mut(name) {
             Some(entry) if entry.0 <= rank => {}
@@ -487,7 +492,7 @@ impl GraphBuilder {
         self.types.push((entity, type_id));
     }
 
-    /// Gives every entity so far the type that its name tells.
+    /// Gives every entity so far the type that is part of its name.
     pub(crate) fn add_types_by_name(&mut self, type_of: impl Fn(&str) -> &str) {
         let Self { entities, type_names, types, .. } = self;
         for id in 0..entities.len() as u32 {
@@ -496,10 +501,10 @@ impl GraphBuilder {
         }
     }
 
-    /// Names a relation that has no background facts: a task's, or one that only the filter knows.
+    /// Adds a relation without background facts: that of a task, or one that only the filter contains.
     ///
     /// # Errors
-    /// Gives the name back if it is a background relation.
+    /// Returns the name if it is that of a background relation.
     pub fn add_task_relation<'n>(&mut self, name: &'n str) -> Result<(), &'n str> {
         if self.relations.id(name).is_some() {
             return Err(name);
@@ -508,7 +513,7 @@ impl GraphBuilder {
         Ok(())
     }
 
-    /// Says that types are read from the facts of a relation.
+    /// Records that types are read from the facts of a relation.
     pub fn add_type_relation(&mut self, name: &str) {
         if !self.type_relations.iter().any(|known| known == name) {
             self.type_relations.push(name.to_owned());
@@ -520,7 +525,7 @@ impl GraphBuilder {
         self.release_rows = rows;
     }
 
-    /// How many repeated facts were met, removed or not.
+    /// How many repeated facts were added, removed or not.
     #[must_use]
     pub fn duplicate_count(&self) -> u64 {
         self.duplicate_count
@@ -532,7 +537,7 @@ impl GraphBuilder {
         self.self_loop_count
     }
 
-    /// Freezes the graph: builds the lookup tables and the neighbourhoods.
+    /// Builds the graph with its lookup tables and neighbourhoods.
     #[must_use]
     pub fn finish(self) -> Graph {
         let Self {

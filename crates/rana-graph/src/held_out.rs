@@ -1,4 +1,4 @@
-//! [`HeldOut`]: facts kept beside a graph to measure what was learned from it.
+//! [`HeldOut`]: facts held out of a graph to measure what was learned from it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,9 +9,9 @@ use crate::graph::Duplicates;
 use crate::id::Fact;
 use crate::slots::Slots;
 
-/// Which list of held-out facts is meant.
+/// One of the two lists of held-out facts.
 ///
-/// Held-out facts use the names of the graph and are no part of it: no neighbourhood holds them.
+/// Held-out facts use the ids of the graph and are not part of it: no neighbourhood contains them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HeldOut {
@@ -56,18 +56,18 @@ impl FromStr for HeldOut {
     }
 }
 
-/// What was met while one list of held-out facts was read.
+/// Counts of one list of held-out facts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct HeldOutReport {
     /// Facts kept.
     pub facts: u64,
-    /// Facts met again within the list; removed unless duplicates are kept.
+    /// Facts that repeat another of the list; removed unless duplicates are kept.
     pub duplicates: u64,
-    /// Kept facts that the graph states too, so that they measure memory only.
+    /// Kept facts that the graph contains too, so that they do not measure generalisation.
     pub in_graph: u64,
-    /// Entities that were not named before this list.
+    /// Entities that did not occur before this list.
     pub new_entities: u64,
-    /// Relations that were not named before this list.
+    /// Relations that did not occur before this list.
     pub new_relations: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Identifiers: thin `u32` newtypes, so that an entity can never be taken for a relation.
+//! Identifiers: `u32` newtypes, so that an entity cannot be used as a relation by mistake.
 
 use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
@@ -95,15 +95,15 @@ impl RelationId {
 )]
 #[repr(C)]
 pub struct Fact {
-    /// Where the fact starts.
+    /// The head.
     pub head: EntityId,
-    /// What it says.
+    /// The relation.
     pub relation: RelationId,
-    /// Where it ends.
+    /// The tail.
     pub tail: EntityId,
 }
 
-/// A head and a tail joined by a relation that the context names: one fact of a task.
+/// A head and a tail; the relation is given by the context, such as a task.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable, Serialize, Deserialize,
 )]

@@ -1,11 +1,11 @@
-//! From outside files to a graph with its tasks.
+//! Imports files into a graph with its tasks.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::batch::{Batch, BatchSender, Kind, Named, Stopped, pipeline};
+use crate::batch::{Batch, BatchSender, Disconnected, Kind, NamedStatement, pipeline};
 use crate::format::{
     Columns, DelimitedOptions, Format, FormatError, Literal, ReadOptions, Sink, Source, Statement, detect,
     is_release, read_facts, read_release, release_size,
@@ -23,7 +23,7 @@ pub const RDF_TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 pub const LABEL_RELATIONS: [&str; 2] =
     ["http://www.w3.org/2000/01/rdf-schema#label", "http://www.w3.org/2004/02/skos/core#prefLabel"];
 
-/// What to do with literal values (numbers, dates, texts) that are no labels.
+/// What to do with literal values (numbers, dates, texts) that are not labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Literals {
@@ -48,7 +48,7 @@ pub enum TypeTriples {
 /// How to import.
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
-    /// The format of every source; told from content and name if not given.
+    /// The format of every source; detected from content and name if not set.
     pub format: Option<Format>,
     /// How to read delimited text and which columns to take.
     pub delimited: DelimitedOptions,
@@ -56,11 +56,11 @@ pub struct ImportOptions {
     pub literals: Literals,
     /// What to do with the triples that state types.
     pub type_triples: TypeTriples,
-    /// Relations that state a type, beside `rdf:type` (Wikidata: `P31`).
+    /// Relations that state a type, in addition to `rdf:type` (Wikidata: `P31`).
     pub type_relations: Vec<String>,
-    /// Relations that state a label, beside `rdfs:label` and `skos:prefLabel`.
+    /// Relations that state a label, in addition to `rdfs:label` and `skos:prefLabel`.
     pub label_relations: Vec<String>,
-    /// The language labels are wanted in; without one, labels without a language tag come first.
+    /// The wanted language of labels. If it is not set, labels without a language tag are preferred.
     pub language: Option<String>,
     /// What to do with repeated facts.
     pub duplicates: Duplicates,
@@ -68,14 +68,14 @@ pub struct ImportOptions {
     pub lenient: bool,
     /// Sources of facts to hold out for validation, read after the main ones in the same way.
     pub valid: Vec<Source>,
-    /// Sources of facts to hold out for testing, read after those.
+    /// Sources of facts to hold out for testing, read last.
     pub test: Vec<Source>,
     /// Hold out the `valid` and `test` files of source directories, instead of reading them into
     /// the graph.
     pub splits: bool,
 }
 
-/// What an import gives: the graph, its tasks, and an account of what was read.
+/// The result of an import: the graph, its tasks, and a report.
 #[derive(Debug)]
 pub struct Imported {
     /// The graph.
@@ -88,28 +88,28 @@ pub struct Imported {
     pub report: ImportReport,
 }
 
-/// An account of an import.
+/// What an import has read and skipped.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ImportReport {
     /// What was read from each source.
     pub sources: Vec<SourceReport>,
-    /// What the graph holds now.
+    /// Counts of the imported graph.
     pub counts: Counts,
-    /// Facts met again; removed unless duplicates are kept.
+    /// Repeated facts; removed unless duplicates are kept.
     pub duplicates: u64,
     /// What was done with them.
     pub duplicates_policy: Duplicates,
     /// Facts that join an entity with itself; they are kept.
     pub self_loops: u64,
-    /// What was met among the held-out facts, for each list that was asked for.
+    /// Counts of the held-out facts, for each list that has a source.
     pub held_out: BTreeMap<HeldOut, HeldOutReport>,
-    /// Tasks for whose relation no candidates are listed.
+    /// Tasks whose relation has no candidates.
     pub tasks_without_candidates: u64,
     /// Messages of the first malformed places that were skipped.
     pub first_malformed: Vec<String>,
 }
 
-/// An account of one source.
+/// What an import has read from one source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SourceReport {
     /// The source as it was given.
@@ -126,7 +126,7 @@ pub struct SourceReport {
     pub labels: u64,
     /// Statements that gave an entity a type.
     pub types: u64,
-    /// Literal values met that are no labels.
+    /// Literal values that are not labels.
     pub literals: u64,
     /// Literal values among them that were left out.
     pub literals_dropped: u64,
@@ -136,9 +136,9 @@ pub struct SourceReport {
 
 /// Imports one or several sources into one graph.
 ///
-/// A release directory (NELL-One, Wiki-One) comes alone and brings its tasks; all other sources
-/// are read one after the other into the same graph. Held-out facts are read last, so what the
-/// graph itself names comes first among the ids.
+/// A release directory (NELL-One, Wiki-One) contains tasks and must be the only source; all other sources
+/// are read one after the other into the same graph. Held-out facts are read last, so the entities and
+/// relations of the graph itself have the first ids.
 ///
 /// ```
 /// use rana_graph::{ImportOptions, import, format::Source};
@@ -149,7 +149,7 @@ pub struct SourceReport {
 /// ```
 ///
 /// # Errors
-/// At the first source that cannot be read or understood, and unless `lenient` at the first
+/// At the first source that cannot be read or has no known format, and unless `lenient` at the first
 /// malformed place, with file, line and column.
 pub fn import(
     sources: &[Source],
@@ -174,42 +174,26 @@ pub fn import(
     Ok(finish(builder, read?, &sources, options))
 }
 
-/// The release directory among the sources, if there is one; it must be alone.
+/// The release directory among the sources, if there is one; it must be the only source.
 fn release_directory<'s>(
     sources: &'s [Source],
     options: &ImportOptions,
 ) -> Result<Option<&'s Path>, FormatError> {
-    let asked = options.format == Some(Format::Release);
-    let found = sources.iter().filter_map(Source::path).find(|path| asked || is_release(path));
+    let is_set = options.format == Some(Format::Release);
+    let found = sources.iter().filter_map(Source::path).find(|path| is_set || is_release(path));
     match found {
         Some(path) if sources.len() > 1 => Err(FormatError::Release {
             file: path.display().to_string(),
-            problem: "a release directory brings its own tasks, so it must be the only source".to_owned(),
+            problem: "a release directory contains tasks, so it must be the only source".to_owned(),
         }),
-        Some(path) if options.format.is_some_and(|format| format != Format::Release) => {
-            Err(FormatError::Release {
-                file: path.display().to_string(),
-                problem:
-                    "this is a release directory; leave --format out, or give the files in it one by one"
-                        .to_owned(),
-            })
-        }
-        Some(path) if options.splits || !options.valid.is_empty() || !options.test.is_empty() => {
-            Err(FormatError::Release {
-                file: path.display().to_string(),
-                problem:
-                    "a release directory holds facts out as tasks; leave --splits, --valid and --test out"
-                        .to_owned(),
-            })
-        }
         found => Ok(found),
     }
 }
 
-/// A source that is no directory, and what becomes of its facts.
+/// A source that is not a directory, and where its facts go.
 struct Planned {
     source: Source,
-    /// The list its facts are held out in, none if they make the graph.
+    /// The list its facts are held out in, none if they go into the graph.
     held_out: Option<HeldOut>,
 }
 
@@ -224,7 +208,7 @@ fn plan(sources: &[Source], options: &ImportOptions) -> Result<Vec<Planned>, For
             planned.extend(expand(source, Some(part), false)?);
         }
     }
-    // A stable sort: within the graph and each list the order given stays.
+    // The sort is stable: within the graph and within each list the order stays.
     planned.sort_by_key(|planned| planned.held_out);
     Ok(planned)
 }
@@ -235,22 +219,17 @@ const SPLIT_FILES: [(&str, Option<HeldOut>); 3] =
 
 /// A source itself, or the fact files in a directory: `train`, `valid` and `test` with any ending.
 ///
-/// All go where the source goes, or with `splits` each to the list of its name.
+/// With `splits` each goes to the list of its name, otherwise all go to `held_out`.
 fn expand(source: &Source, held_out: Option<HeldOut>, splits: bool) -> Result<Vec<Planned>, FormatError> {
     if let Some(path) = source.path().filter(|path| Store::is_store(path)) {
-        return Err(FormatError::Unrecognised {
-            file: path.display().to_string(),
-            problem: "this is a graph store already; use it as it is, or `rana export` it".to_owned(),
-        });
+        return Err(FormatError::IsStore { file: path.display().to_string() });
     }
     let Some(directory) = source.path().filter(|path| path.is_dir()) else {
         if splits {
-            return Err(FormatError::Unrecognised {
+            return Err(FormatError::Splits {
                 file: source.name(),
-                problem:
-                    "--splits needs a directory with train, valid and test files. For files, say --valid \
-                          and --test"
-                        .to_owned(),
+                problem: "splits are looked for in a directory with train, valid and test files. Name single files \
+                          to hold out one by one",
             });
         }
         return Ok(vec![Planned { source: source.clone(), held_out }]);
@@ -264,9 +243,9 @@ fn expand(source: &Source, held_out: Option<HeldOut>, splits: bool) -> Result<Ve
         .collect();
     let has = |wanted: fn(&Planned) -> bool| found.iter().any(wanted);
     if splits && !(has(|file| file.held_out.is_none()) && has(|file| file.held_out.is_some())) {
-        return Err(FormatError::Unrecognised {
+        return Err(FormatError::Splits {
             file: source.name(),
-            problem: "--splits needs a train file, and a valid or a test file beside it".to_owned(),
+            problem: "the splits need a train file, and a valid or a test file beside it",
         });
     }
     Ok(found)
@@ -298,14 +277,14 @@ fn split_files(directory: &Path) -> Result<Vec<(PathBuf, Option<HeldOut>)>, Form
     Ok(found)
 }
 
-/// What the readers account for.
+/// What was read from all sources.
 struct Read {
     inputs: Vec<Input>,
     reports: Vec<SourceReport>,
     skipped: Skipped,
 }
 
-/// Reads one source after the other and sends what they say down the line.
+/// Reads one source after the other and sends their statements to the thread that builds the graph.
 fn read_sources(
     sources: &[Planned],
     options: &ImportOptions,
@@ -326,7 +305,7 @@ fn read_sources(
             ..SourceReport::default()
         };
         let mut interpreter =
-            Interpreter { options, format, report, skipped: read.skipped.another(), sender };
+            Interpreter { options, format, report, skipped: read.skipped.with_same_policy(), sender };
         let read_options = ReadOptions { delimited: &options.delimited, number };
         read_facts(format, &mut open, &read_options, &mut interpreter)?;
         let Interpreter { report, skipped, .. } = interpreter;
@@ -338,7 +317,7 @@ fn read_sources(
     Ok(read)
 }
 
-/// Decides what each statement of a source means, and counts.
+/// Decides what each statement of a source means, and counts them.
 struct Interpreter<'a> {
     options: &'a ImportOptions,
     format: Format,
@@ -348,10 +327,10 @@ struct Interpreter<'a> {
 }
 
 impl Interpreter<'_> {
-    fn fact(&mut self, names: [&str; 3]) -> Result<(), Stopped> {
+    fn fact(&mut self, names: [&str; 3]) -> Result<(), Disconnected> {
         let [head, relation, tail] = names;
         if relation == RDF_TYPE || self.options.type_relations.iter().any(|name| name == relation) {
-            // A type that is held out must not be known from the start.
+            // The type of a held-out fact must not be known to the graph.
             if self.report.held_out.is_none() {
                 self.report.types += 1;
                 self.send(Kind::Type, names)?;
@@ -360,14 +339,14 @@ impl Interpreter<'_> {
                 return Ok(());
             }
         } else if self.is_label_in_a_table(relation) {
-            // Tables cannot mark literals, so a label may come as the tail of a fact.
+            // Tables cannot mark literals, so a label is the tail of a fact.
             self.report.labels += 1;
             return self.send(Kind::Label(LabelRank::Untagged), [head, "", tail]);
         }
         self.keep(names)
     }
 
-    fn keep(&mut self, names: [&str; 3]) -> Result<(), Stopped> {
+    fn keep(&mut self, names: [&str; 3]) -> Result<(), Disconnected> {
         self.report.facts += 1;
         self.send(self.report.held_out.map_or(Kind::Fact, Kind::HeldOut), names)
     }
@@ -377,7 +356,7 @@ impl Interpreter<'_> {
             || (!self.format.is_rdf() && LABEL_RELATIONS.contains(&relation))
     }
 
-    fn literal(&mut self, head: &str, relation: &str, literal: Literal<'_>) -> Result<(), Stopped> {
+    fn literal(&mut self, head: &str, relation: &str, literal: Literal<'_>) -> Result<(), Disconnected> {
         let is_label = LABEL_RELATIONS.contains(&relation)
             || self.options.label_relations.iter().any(|name| name == relation);
         if is_label {
@@ -395,7 +374,7 @@ impl Interpreter<'_> {
         }
     }
 
-    fn send(&mut self, kind: Kind, names: [&str; 3]) -> Result<(), Stopped> {
+    fn send(&mut self, kind: Kind, names: [&str; 3]) -> Result<(), Disconnected> {
         self.sender.push(kind, names, None)
     }
 }
@@ -406,18 +385,18 @@ impl Sink for Interpreter<'_> {
             Statement::Fact { head, relation, tail } => self.fact([head, relation, tail]),
             Statement::Literal { head, relation, literal } => self.literal(head, relation, literal),
         };
-        sent.map_err(|Stopped| FormatError::stopped())
+        sent.map_err(|Disconnected| FormatError::disconnected())
     }
 
     fn malformed(&mut self, error: FormatError) -> Result<(), FormatError> {
-        self.skipped.take(error)
+        self.skipped.skip_or_fail(error)
     }
 }
 
 /// Adds a batch of statements to a graph.
 fn add(builder: &mut GraphBuilder, batch: &Batch) {
     builder.add_batch(batch);
-    for Named { kind, names: [name, relation, value], .. } in batch.iter() {
+    for NamedStatement { kind, names: [name, relation, value], .. } in batch.iter() {
         match kind {
             Kind::Fact => {}
             Kind::HeldOut(part) => {
@@ -469,22 +448,25 @@ fn is_regional(language: &str, wanted: &str) -> bool {
     }
 }
 
-/// A release says itself what its files mean; an option that would be passed over is refused.
+/// Fails if an option is set that would be ignored, because the files of a release have fixed meanings.
 fn refuse_options(directory: &Path, options: &ImportOptions) -> Result<(), FormatError> {
     let given = [
-        ("--type-relation", !options.type_relations.is_empty()),
-        ("--label-relation", !options.label_relations.is_empty()),
-        ("--literals", options.literals != Literals::default()),
-        ("--type-triples", options.type_triples != TypeTriples::default()),
-        ("--language", options.language.is_some()),
-        ("--delimiter", options.delimited.delimiter.is_some()),
-        ("--columns, --head, --relation or --tail", options.delimited.columns != Columns::default()),
+        ("format", options.format.is_some_and(|format| format != Format::Release)),
+        ("splits", options.splits),
+        ("valid", !options.valid.is_empty()),
+        ("test", !options.test.is_empty()),
+        ("type_relations", !options.type_relations.is_empty()),
+        ("label_relations", !options.label_relations.is_empty()),
+        ("literals", options.literals != Literals::default()),
+        ("type_triples", options.type_triples != TypeTriples::default()),
+        ("language", options.language.is_some()),
+        ("delimited.delimiter", options.delimited.delimiter.is_some()),
+        ("delimited.columns", options.delimited.columns != Columns::default()),
     ];
-    match given.iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(FormatError::Release {
-            file: directory.display().to_string(),
-            problem: format!("{option} does not apply to a release directory. Leave it out"),
-        }),
+    match given.into_iter().find(|(_, given)| *given) {
+        Some((option, _)) => {
+            Err(FormatError::ReleaseOption { file: directory.display().to_string(), option })
+        }
         None => Ok(()),
     }
 }

@@ -1,13 +1,13 @@
-//! Random numbers that depend on a key alone.
+//! Random numbers that depend only on a key.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-/// The generator that belongs to four words, such as a seed, a purpose and a place.
+/// A random generator keyed by four words, such as a seed, a purpose and an index.
 ///
-/// The words are the ChaCha key itself, so different places have unrelated streams, and any of them
-/// can be started without drawing the ones before it: what is drawn depends on neither the threads
-/// nor where a run was resumed.
+/// The words are the ChaCha key itself, so different words give independent streams, and any stream can
+/// be started without drawing from the others. The numbers therefore depend neither on the number of
+/// threads nor on where a run was resumed.
 #[must_use]
 pub fn keyed_rng(words: [u64; 4]) -> ChaCha8Rng {
     let mut key = [0; 32];

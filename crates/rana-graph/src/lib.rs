@@ -1,8 +1,30 @@
 //! Knowledge graphs for rana: names and ids, neighbourhoods, the on-disk store, and readers and
 //! writers of outside formats.
 //!
-//! This is the first stretch of the way data flows: `files → graph`. It knows nothing of vectors
-//! or models.
+//! This is the first step of the way data flows: `files → graph`. It has no notion of vectors or models.
+//!
+//! # Where to find what
+//! In the order in which data passes through:
+//! - `format/source.rs`: files, standard input or bytes in memory, decompressed and hashed;
+//! - `format/detect.rs`: which format a file has, by its first bytes and its name;
+//! - `format/{delimited,rdf,parquet}.rs` and `format/release/`: the readers and writers of each format,
+//!   with `format/columns.rs` for the columns of tables;
+//! - `import.rs`: what the statements of a file mean (facts, types, labels, held-out facts);
+//! - `batch.rs`: statements on their way from the thread that reads to the thread that builds;
+//! - `graph.rs`: [`GraphBuilder`] and [`Graph`], over `names.rs` (names and ids), `slots.rs` (hash index),
+//!   `lists.rs` (many short lists) and `array.rs` (owned or mapped arrays);
+//! - `tasks.rs` and `held_out.rs`: few-shot tasks, and facts kept for validation and testing;
+//! - `store/`: a graph and its tasks on disk, over `mapping.rs` (memory maps) and `atomic.rs` (files that
+//!   are replaced as a whole);
+//! - `statistics.rs`, `withhold.rs`, `format/export.rs`, `format/answers.rs`: counts, a graph without some
+//!   of its relations, facts and answers as files;
+//! - `synth/`: generated graphs with planted structure.
+//!
+//! # Cargo features
+//! The cargo features `rdf`, `parquet` and `compression` (gzip and zstd), all on by default, bring the
+//! readers and writers that need other crates. Without one of them, the formats it brings are refused by
+//! [`FormatError::MissingFeature`](format::FormatError::MissingFeature) and
+//! [`ExportError::MissingFeature`](format::ExportError::MissingFeature).
 
 mod array;
 mod atomic;
@@ -44,4 +66,4 @@ pub use statistics::{
     Cardinality, DegreeBucket, Degrees, FewShotRule, RelationStatistics, Spread, Statistics, TaskStatistics,
 };
 pub use store::{Counts, FileRecord, Input, Manifest, STORE_VERSION, Store, StoreError, TaskCounts};
-pub use tasks::{Question, Split, Task, TaskSet, TaskSetBuilder};
+pub use tasks::{HeadRelation, Split, Task, TaskSet, TaskSetBuilder};

@@ -4,12 +4,19 @@ use bytemuck::Pod;
 
 use crate::array::Array;
 
-/// A sequence of lists stored back to back, addressed by position.
-#[derive(Clone, Debug)]
+/// A sequence of lists stored back to back, addressed by position; a clone shares their memory.
+#[derive(Debug)]
 pub struct Lists<T> {
     /// `len + 1` offsets into `values`; empty means no lists at all.
     pub(crate) offsets: Array<u64>,
     pub(crate) values: Array<T>,
+}
+
+// Not derived, because that would require `T: Clone`.
+impl<T> Clone for Lists<T> {
+    fn clone(&self) -> Self {
+        Self { offsets: self.offsets.clone(), values: self.values.clone() }
+    }
 }
 
 impl<T> Default for Lists<T> {
@@ -57,12 +64,12 @@ impl<T: Pod> Lists<T> {
         &self.values
     }
 
-    /// As many lists, with the values that `map` keeps, in their order.
+    /// The same lists with only the values that `map` keeps, in their order.
     #[must_use]
     pub fn filter_map<U: Pod>(&self, mut map: impl FnMut(&T) -> Option<U>) -> Lists<U> {
         let mut offsets = Vec::with_capacity(self.offsets.len());
         let mut values = Vec::with_capacity(self.values.len());
-        // No lists at all is stored without the leading offset, and stays so.
+        // An empty sequence of lists has no offset at all.
         offsets.extend(self.offsets.first());
         for list in self.iter() {
             values.extend(list.iter().filter_map(&mut map));
@@ -111,7 +118,7 @@ impl<T: Pod, L: AsRef<[T]>> FromIterator<L> for Lists<T> {
     }
 }
 
-/// Puts lists behind each other.
+/// Builds lists one after the other.
 pub(crate) struct ListsBuilder<T> {
     offsets: Vec<u64>,
     values: Vec<T>,

@@ -20,10 +20,10 @@ impl Mapping {
         if file.metadata()?.len() == 0 {
             return Ok(Self(None));
         }
-        // SAFETY: a mapping is sound while nobody changes the file underneath, which whoever maps a
-        // file through `Array::map_file` is told. Array files of a store are written once under a fresh directory name, synced, and never opened for
-        // writing again: replacing a store writes new files and only unlinks the old ones, which
-        // leaves existing mappings intact.
+        // SAFETY: a mapping is sound as long as the file is not changed. The documentation of
+        // `Array::map_file` requires this of its callers. Array files of a store are written once,
+        // in a fresh directory, and never opened for writing again: replacing a store writes new
+        // files and unlinks the old ones, which leaves existing mappings intact.
         let mapping = unsafe { Mmap::map(&file)? };
         Ok(Self(Some(Arc::new(mapping))))
     }

@@ -1,8 +1,8 @@
-//! Enums whose variants have one plain name each, in files, on the command line and in print.
+//! Enums whose variants have one plain name each, in files, settings and messages.
 
 /// Gives an enum `ALL`, `name`, `Display` and `FromStr` from one table of names.
 ///
-/// The names repeat what serde derives; a test of each enum holds the two together.
+/// The names must be those that serde derives; a test of each enum checks this.
 #[macro_export]
 macro_rules! named {
     ($type:ident, $what:literal, { $($variant:ident => $name:literal),+ $(,)? }) => {
@@ -10,7 +10,7 @@ macro_rules! named {
             /// All variants in the order of their declaration.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// The name used in files and on the command line.
+            /// The name used in files and settings.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {

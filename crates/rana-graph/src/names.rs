@@ -29,8 +29,8 @@ impl Texts {
     /// If `index` is not below [`len`](Self::len).
     #[must_use]
     pub fn get(&self, index: usize) -> &str {
-        // Builders only take `&str` and the store checks UTF-8 when it opens; the replacement
-        // character is seen only if somebody rewrites a mapped file in place.
+        // Builders only take `&str` and opening a store checks UTF-8, so the replacement character
+        // is only seen if another program changes a mapped file.
         std::str::from_utf8(self.0.get(index)).unwrap_or("\u{FFFD}")
     }
 
@@ -52,8 +52,8 @@ impl<S: AsRef<str>> FromIterator<S> for Texts {
 
 /// Distinct names with dense ids `0..len`, found in either direction.
 ///
-/// The index from name to id is an open-addressing table that lives in the store, so opening
-/// millions of names builds nothing.
+/// The index from name to id is an open-addressing table that is part of the store, so that opening a
+/// store with millions of names does not have to build it.
 ///
 /// ```
 /// use rana_graph::NamesBuilder;
@@ -169,11 +169,11 @@ impl NamesBuilder {
         new
     }
 
-    /// Brings what looking up names with these hashes needs into the cache, all misses at once.
+    /// Loads the memory that a lookup of these hashes reads into the cache, so that the cache misses overlap.
     pub(crate) fn touch(&self, hashes: &[u32]) {
         let ids = self.index.touch(hashes);
         let ends = ids.iter().fold(0, |sum, &id| sum ^ self.ends[id as usize]);
-        // A name may lie across two lines of the cache.
+        // A name may lie across two cache lines.
         let edges = |id| match slice(&self.bytes, &self.ends, id) {
             [first, .., last] => first ^ last,
             name => name.first().copied().unwrap_or(0),
@@ -191,13 +191,13 @@ impl NamesBuilder {
     /// The name with this id.
     ///
     /// # Panics
-    /// If `id` was not given out.
+    /// If there is no name with this id.
     #[must_use]
     pub fn name(&self, id: u32) -> &str {
         std::str::from_utf8(slice(&self.bytes, &self.ends, id)).unwrap_or("\u{FFFD}")
     }
 
-    /// Freezes the names.
+    /// Builds the names.
     #[must_use]
     pub fn finish(self) -> Names {
         let Self { bytes, ends, index } = self;

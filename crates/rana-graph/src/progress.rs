@@ -1,6 +1,6 @@
-//! [`Progress`]: how long work reports where it is, without knowing who listens.
+//! [`Progress`]: how long operations report their progress.
 
-/// What a stage of work counts.
+/// What the progress of a stage is counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Bytes of input.
@@ -11,11 +11,11 @@ pub enum Unit {
     Steps,
 }
 
-/// A listener to the progress of long work; `()` listens to nothing.
+/// Receives the progress of a long operation; `()` ignores it.
 pub trait Progress: Sync {
-    /// A stage begins; `total` is how much there is to do, if that is known.
+    /// A stage begins; `total` is the amount of work, if that is known.
     fn begin(&self, stage: &str, total: Option<u64>, unit: Unit);
-    /// So much more of the stage is done.
+    /// Another `amount` of the stage is done.
     fn advance(&self, amount: u64);
     /// The stage is over.
     fn end(&self);

@@ -1,16 +1,16 @@
-//! [`Skipped`]: what becomes of malformed content.
+//! [`Skipped`]: skips malformed content and counts it, or fails.
 
 use crate::format::FormatError;
 
-/// How many messages of skipped places are kept.
+/// How many messages are kept.
 const KEPT_MESSAGES: usize = 10;
 
-/// Counts malformed places if they are to be skipped, or else stops at the first.
+/// Counts malformed places if the import is lenient; otherwise the first one is an error.
 #[derive(Debug)]
 pub(crate) struct Skipped {
     lenient: bool,
     pub(crate) count: u64,
-    /// What the first of them were.
+    /// The messages of the first of them.
     pub(crate) messages: Vec<String>,
 }
 
@@ -19,8 +19,8 @@ impl Skipped {
         Self { lenient, count: 0, messages: Vec::new() }
     }
 
-    /// Gives the error back to stop with, or `Ok` to go on.
-    pub(crate) fn take(&mut self, error: FormatError) -> Result<(), FormatError> {
+    /// Counts the error and returns `Ok` if the import is lenient; otherwise returns the error.
+    pub(crate) fn skip_or_fail(&mut self, error: FormatError) -> Result<(), FormatError> {
         if !self.lenient {
             return Err(error);
         }
@@ -31,15 +31,15 @@ impl Skipped {
         Ok(())
     }
 
-    /// Takes over what another has counted.
+    /// Adds the counts and messages of another.
     pub(crate) fn absorb(&mut self, other: Self) {
         self.count += other.count;
         self.messages.extend(other.messages);
         self.messages.truncate(KEPT_MESSAGES);
     }
 
-    /// An empty count under the same rule.
-    pub(crate) fn another(&self) -> Self {
+    /// An empty count, equally lenient.
+    pub(crate) fn with_same_policy(&self) -> Self {
         Self::new(self.lenient)
     }
 }

@@ -1,10 +1,10 @@
 //! [`Slots`]: the hash index under names and facts while a graph is built.
 //!
-//! A plain open-addressing table of 32-bit ids beside the 32 bits of their hashes. Two things set
-//! it apart from a general hash map, and both matter when millions of names do not fit the cache.
-//! The home of an entry is given by the *top* bits of its hash, so growing walks memory in order
-//! and needs no second look at the keys. And a batch of lookups can be [touched](Slots::touch)
-//! first, so that their cache misses overlap instead of queueing up.
+//! An open-addressing table of 32-bit ids with the 32 bits of their hashes. It differs from a general
+//! hash map in two ways, which matter when millions of names do not fit the cache. The position of an
+//! entry is given by the *top* bits of its hash, so growing the table walks memory in order and does
+//! not read the keys again. And the memory of a batch of lookups can be [touched](Slots::touch) first,
+//! so that their cache misses overlap instead of following each other.
 
 /// A hash index from 32-bit hashes to ids.
 #[derive(Clone, Debug, Default)]
@@ -14,9 +14,9 @@ pub(crate) struct Slots {
     len: usize,
 }
 
-/// Stands for no id: the largest is never given out.
+/// Marks a free slot: the largest id is never used.
 pub(crate) const FREE: u32 = u32::MAX;
-/// No entry; its lower half is [`FREE`].
+/// A free entry; its lower half is [`FREE`].
 const FREE_ENTRY: u64 = u64::MAX;
 
 /// Smallest table; with it the shift below stays under 32.
@@ -44,7 +44,7 @@ impl Slots {
         }
     }
 
-    /// The id under this hash for which `is_it` holds, or else enters `new` and gives `None`.
+    /// The id under this hash for which `is_it` holds, or else inserts `new` and returns `None`.
     pub(crate) fn find_or_insert(&mut self, hash: u32, new: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         if (self.len + 1) * 8 > self.entries.len() * 5 {
             self.grow();
@@ -64,20 +64,20 @@ impl Slots {
         }
     }
 
-    /// Brings the places where the search for these hashes starts into the cache, and gives the
-    /// ids found there under the same hashes: most probably those the searches will end at.
+    /// Loads the entries where the search for these hashes starts into the cache, and returns the ids
+    /// found there under the same hashes, which are probably the results of the searches.
     pub(crate) fn touch(&self, hashes: &[u32]) -> Vec<u32> {
         if self.entries.is_empty() {
             return Vec::new();
         }
         let start = |hash: u32| self.entries[home(hash, self.entries.len())];
-        // Nothing in this loop depends on what was read, so the processor need not wait for it.
+        // No address in this loop depends on a value read before, so the processor need not wait.
         std::hint::black_box(hashes.iter().fold(0, |sum, &hash| sum ^ start(hash)));
         let is_it = |&(hash, entry): &(u32, u64)| entry != FREE_ENTRY && (entry >> 32) as u32 == hash;
         hashes.iter().map(|&hash| (hash, start(hash))).filter(is_it).map(|(_, entry)| entry as u32).collect()
     }
 
-    /// The ids alone, each or [`FREE`] in its place: what is needed to look names up again.
+    /// The id of each slot, or [`FREE`]: enough to look names up if the names are at hand.
     pub(crate) fn into_ids(self) -> Vec<u32> {
         self.entries.into_iter().map(|entry| entry as u32).collect()
     }

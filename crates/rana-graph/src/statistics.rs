@@ -1,4 +1,4 @@
-//! [`Statistics`]: what a graph and its tasks look like from above.
+//! [`Statistics`]: counts and distributions of a graph and its tasks.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -78,7 +78,7 @@ impl fmt::Display for Cardinality {
     }
 }
 
-/// What a graph and its tasks look like from above.
+/// Counts and distributions of a graph and its tasks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Statistics {
     /// Entities.
@@ -99,7 +99,7 @@ pub struct Statistics {
     pub self_loops: u64,
     /// How many facts entities take part in.
     pub degrees: Degrees,
-    /// The rule `few_shot` below goes by.
+    /// The rule by which relations count as few-shot.
     pub few_shot_rule: FewShotRule,
     /// How many background relations are few-shot by that rule.
     pub few_shot_relations: u64,
@@ -113,7 +113,7 @@ pub struct Statistics {
     pub task_table: Vec<TaskStatistics>,
     /// Sizes of the tasks' candidate lists.
     pub candidates: Option<Spread>,
-    /// Questions the filter knows an answer to.
+    /// How many pairs of a head and a relation the filter has known tails for.
     pub filter_questions: u64,
 }
 
@@ -125,7 +125,7 @@ pub struct Degrees {
     /// Order statistics.
     #[serde(flatten)]
     pub spread: Spread,
-    /// The 90th and 99th percentile.
+    /// The 90th percentile.
     pub p90: u64,
     /// The 99th percentile.
     pub p99: u64,
@@ -194,7 +194,7 @@ pub struct TaskStatistics {
 }
 
 impl Statistics {
-    /// Looks at a graph and its tasks.
+    /// Computes the statistics of a graph and its tasks.
     #[must_use]
     pub fn of(graph: &Graph, tasks: &TaskSet, rule: FewShotRule) -> Self {
         let counts = Counts::of(graph, tasks);

@@ -1,8 +1,8 @@
-//! [`TaskSet`]: the few-shot tasks that stand beside a graph, as data.
+//! [`TaskSet`]: the data of the few-shot tasks of a graph.
 //!
-//! What is *done* with tasks (splitting, sampling, training) lives further down the stream, in
-//! `rana-fewshot`; the data lives here so that a graph and its tasks are one atomic store and the
-//! benchmark's release format has one reader.
+//! Splitting, sampling and training are done in later crates. The data is here because a graph and its
+//! tasks are stored together, so that both are replaced at once, and because the benchmark's release
+//! format holds both.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -63,10 +63,10 @@ impl FromStr for Split {
     }
 }
 
-/// A head and a relation: what a query asks about.
+/// A head and a relation: the key under which the filter lists known tails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
 #[repr(C)]
-pub struct Question {
+pub struct HeadRelation {
     /// The head.
     pub head: EntityId,
     /// The forward relation.
@@ -94,6 +94,8 @@ pub struct Task<'a> {
 }
 
 /// The few-shot tasks of a graph, their candidates, and the filter of known tails.
+///
+/// A clone shares the arrays of the original and takes constant time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TaskSet {
     pub(crate) tasks: Array<TaskRecord>,
@@ -101,9 +103,9 @@ pub struct TaskSet {
     /// Relations with candidates, ascending; a superset of the tasks' relations.
     pub(crate) candidate_relations: Array<RelationId>,
     pub(crate) candidates: Lists<EntityId>,
-    /// Ascending; `known_tails` runs beside it.
-    pub(crate) questions: Array<Question>,
-    /// The known tails of each question, ascending.
+    /// The keys of the filter, ascending; entry `i` belongs to list `i` of `known_tails`.
+    pub(crate) filter_keys: Array<HeadRelation>,
+    /// The known tails of each key, ascending.
     pub(crate) known_tails: Lists<EntityId>,
 }
 
@@ -129,7 +131,7 @@ impl TaskSet {
         let record = self.tasks[index];
         Task {
             relation: record.relation,
-            // The store refuses other codes when it opens, the builder never makes them.
+            // Opening a store fails on other codes, and the builder never makes them.
             split: Split::from_code(record.split).unwrap_or(Split::Test),
             facts: self.facts.get(index),
             candidates: self.candidates(record.relation).unwrap_or(&[]),
@@ -168,15 +170,15 @@ impl TaskSet {
     /// The filter: every tail known to answer `(head, relation, ?)`, ascending; empty if none is.
     #[must_use]
     pub fn known_tails(&self, head: EntityId, relation: RelationId) -> &[EntityId] {
-        match self.questions.binary_search(&Question { head, relation }) {
+        match self.filter_keys.binary_search(&HeadRelation { head, relation }) {
             Ok(at) => self.known_tails.get(at),
             Err(_) => &[],
         }
     }
 
-    /// All questions the filter knows, ascending, each with its known tails.
-    pub fn filter(&self) -> impl ExactSizeIterator<Item = (Question, &[EntityId])> + '_ {
-        self.questions.iter().copied().zip(self.known_tails.iter())
+    /// All keys of the filter, ascending, each with its known tails.
+    pub fn filter(&self) -> impl ExactSizeIterator<Item = (HeadRelation, &[EntityId])> + '_ {
+        self.filter_keys.iter().copied().zip(self.known_tails.iter())
     }
 }
 
@@ -185,7 +187,7 @@ impl TaskSet {
 pub struct TaskSetBuilder {
     tasks: Vec<(Split, RelationId, Vec<Pair>)>,
     candidates: Vec<(RelationId, Vec<EntityId>)>,
-    known: Vec<(Question, EntityId)>,
+    known: Vec<(HeadRelation, EntityId)>,
 }
 
 impl TaskSetBuilder {
@@ -201,14 +203,14 @@ impl TaskSetBuilder {
 
     /// Adds one known tail to the filter.
     pub fn add_known(&mut self, head: EntityId, relation: RelationId, tail: EntityId) {
-        self.known.push((Question { head, relation }, tail));
+        self.known.push((HeadRelation { head, relation }, tail));
     }
 
     /// Adds every fact of every task so far to the filter.
     pub fn filter_from_tasks(&mut self) {
         for (_, relation, facts) in &self.tasks {
             for pair in facts {
-                self.known.push((Question { head: pair.head, relation: *relation }, pair.tail));
+                self.known.push((HeadRelation { head: pair.head, relation: *relation }, pair.tail));
             }
         }
     }
@@ -225,7 +227,7 @@ impl TaskSetBuilder {
         self.tasks.iter().flat_map(of_task).collect()
     }
 
-    /// Freezes the tasks: sorts them by split, and the filter by question.
+    /// Builds the task set: sorts the tasks by split, and the filter by key.
     #[must_use]
     pub fn finish(self) -> TaskSet {
         let Self { mut tasks, mut candidates, mut known } = self;
@@ -234,17 +236,17 @@ impl TaskSetBuilder {
         candidates.dedup_by_key(|entry| entry.0);
         known.sort_unstable();
         known.dedup();
-        let mut questions = Vec::new();
+        let mut filter_keys = Vec::new();
         let mut offsets = vec![0u64];
-        for (at, (question, _)) in known.iter().enumerate() {
-            if questions.last() != Some(question) {
+        for (at, (key, _)) in known.iter().enumerate() {
+            if filter_keys.last() != Some(key) {
                 if at > 0 {
                     offsets.push(at as u64);
                 }
-                questions.push(*question);
+                filter_keys.push(*key);
             }
         }
-        if !questions.is_empty() {
+        if !filter_keys.is_empty() {
             offsets.push(known.len() as u64);
         }
         TaskSet {
@@ -256,7 +258,7 @@ impl TaskSetBuilder {
                 .into(),
             candidate_relations: candidates.iter().map(|entry| entry.0).collect::<Vec<_>>().into(),
             candidates: candidates.iter().map(|entry| &entry.1[..]).collect(),
-            questions: questions.into(),
+            filter_keys: filter_keys.into(),
             known_tails: Lists {
                 offsets: offsets.into(),
                 values: known.into_iter().map(|(_, tail)| tail).collect::<Vec<_>>().into(),
@@ -270,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_filter_gathers_tails_by_question() {
+    fn the_filter_gathers_tails_by_key() {
         let (a, b, c) = (EntityId(0), EntityId(1), EntityId(2));
         let (r, s) = (RelationId::forward(0), RelationId::forward(1));
         let mut builder = TaskSetBuilder::default();

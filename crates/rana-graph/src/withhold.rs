@@ -1,4 +1,4 @@
-//! [`Graph::withhold`]: the graph as it would be if it did not know some of its relations.
+//! [`Graph::withhold`]: a graph without the facts of some of its relations.
 
 use crate::array::Array;
 use crate::graph::Graph;
@@ -10,10 +10,10 @@ impl Graph {
     ///
     /// Entity ids, labels and types stay. Relations are renumbered: the remaining background
     /// relations first, in their order; then the withheld ones in the order given, as relations
-    /// that only tasks know; then those that were task relations before. A relation counts
-    /// whatever its direction, and once however often it is given. Held-out facts of remaining
-    /// relations stay held out, those of withheld ones go. The row order of a released
-    /// vocabulary is dropped, because it speaks of the old numbers.
+    /// that occur only in tasks; then those that were task relations before. Either direction of a
+    /// relation may be given, and repetitions are ignored. Held-out facts of remaining relations stay
+    /// held out, those of withheld ones are removed. The row order of a released vocabulary is
+    /// dropped, because it refers to the old numbers.
     ///
     /// ```
     /// use rana_graph::{Duplicates, GraphBuilder};
@@ -37,7 +37,7 @@ impl Graph {
             let renumber = |fact: &Fact| Some(Fact { relation: order.renumber(fact.relation)?, ..*fact });
             facts.iter().filter_map(renumber).collect::<Vec<_>>().into()
         };
-        // Thinning the old neighbourhoods reads memory in order; grouping the facts anew would not.
+        // Filtering the old neighbourhoods reads memory in order; grouping the facts again would not.
         let neighbours = self
             .neighbours
             .filter_map(|edge| Some(Edge { relation: order.renumber(edge.relation)?, entity: edge.entity }));

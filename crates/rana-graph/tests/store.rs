@@ -1,4 +1,4 @@
-//! The store: what goes in comes out, and damage of any kind is seen.
+//! The store: it gives back what was written, and damage of any kind is detected.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -7,8 +7,22 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use rana_graph::{
-    Duplicates, Edge, EntityId, Graph, GraphBuilder, HeldOut, LabelRank, Pair, RelationId, Split, Store,
-    StoreError, TaskSet, TaskSetBuilder,
+    Array, Duplicates, Edge, EntityId, Fact, Graph, GraphBuilder, HeldOut, LabelRank, Lists, Manifest, Names,
+    Pair, RelationId, Split, Statistics, Store, StoreError, TaskSet, TaskSetBuilder, Texts,
+};
+
+/// Front ends keep these in threads of their own: this is checked when the test is compiled.
+const fn is_handle<T: Clone + Send + Sync + 'static>() {}
+const _: () = {
+    is_handle::<Array<Fact>>();
+    is_handle::<Lists<Edge>>();
+    is_handle::<Names>();
+    is_handle::<Texts>();
+    is_handle::<Graph>();
+    is_handle::<TaskSet>();
+    is_handle::<Manifest>();
+    is_handle::<Statistics>();
+    is_handle::<Store>();
 };
 
 /// A graph with a bit of everything, and its tasks.
@@ -51,6 +65,28 @@ fn what_goes_in_comes_out() {
     assert_eq!(store.graph, graph);
     assert_eq!(store.tasks, tasks);
     assert_eq!(store.graph.entity("lyon"), Some(EntityId(2)));
+}
+
+#[test]
+fn clones_share_the_memory_of_the_original() {
+    let dir = tempfile::tempdir().unwrap();
+    write_sample(dir.path());
+    let store = Store::open(dir.path()).unwrap();
+    let (graph, tasks) = sample();
+    for (graph, tasks) in [(graph, tasks), (store.graph, store.tasks)] {
+        let (other, other_tasks) = (graph.clone(), tasks.clone());
+        assert_eq!(other.facts().as_ptr(), graph.facts().as_ptr());
+        for part in HeldOut::ALL {
+            assert_eq!(other.held_out(part).as_ptr(), graph.held_out(part).as_ptr());
+        }
+        for entity in graph.entities() {
+            assert_eq!(other.neighbours(entity).as_ptr(), graph.neighbours(entity).as_ptr());
+            assert_eq!(other.entity_name(entity).as_ptr(), graph.entity_name(entity).as_ptr());
+        }
+        let (task, other_task) = (tasks.get(0), other_tasks.get(0));
+        assert_eq!(other_task.facts.as_ptr(), task.facts.as_ptr());
+        assert_eq!(other_task.candidates.as_ptr(), task.candidates.as_ptr());
+    }
 }
 
 #[test]
@@ -325,7 +361,7 @@ fn directories_of_the_user_are_not_taken_for_arrays() {
 }
 
 #[test]
-fn whoever_opens_while_the_store_is_replaced_sees_the_old_one_or_the_new_one() {
+fn opening_while_the_store_is_replaced_gives_the_old_one_or_the_new_one() {
     let dir = tempfile::tempdir().unwrap();
     let graphs = [build(&[(1, 1, 2)], Duplicates::Keep), build(&[(1, 1, 2), (2, 1, 3)], Duplicates::Keep)];
     Store::write(dir.path(), &graphs[0], &TaskSet::default(), Vec::new()).unwrap();

@@ -1,20 +1,24 @@
 //! [`AnswerWriter`]: answers, with how sure they are, in the formats people load facts from.
 
 use std::io::Write;
-use std::sync::Arc;
 
+#[cfg(feature = "rdf")]
 use oxrdf::vocab::{rdf as rdf_names, rdfs, xsd};
+#[cfg(feature = "rdf")]
 use oxrdf::{BlankNode, Literal, NamedNode, Term, Triple};
+#[cfg(feature = "rdf")]
 use oxrdfio::{RdfFormat, RdfSerializer, WriterQuadSerializer};
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::data_type::{ByteArray, ByteArrayType, FloatType, Int32Type};
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::parser::parse_message_type;
+#[cfg(feature = "parquet")]
+use parquet::{
+    basic::{Compression, ZstdLevel},
+    data_type::{ByteArray, ByteArrayType, FloatType, Int32Type},
+    file::{properties::WriterProperties, writer::SerializedFileWriter},
+    schema::parser::parse_message_type,
+};
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_128;
 
 use super::export::ExportError;
+#[cfg(feature = "rdf")]
 use super::rdf;
 
 /// A format that answers can be written in.
@@ -113,9 +117,9 @@ pub struct AnsweredFact<'a> {
 ///
 /// ```
 /// use rana_graph::format::{AnswerFormat, AnswerWriter, AnsweredFact};
-/// let mut writer = AnswerWriter::new(AnswerFormat::NTriples, Vec::new())?;
-/// writer.write(&AnsweredFact { head: "ex:a", relation: "ex:likes", tail: "ex:b", ..Default::default() })?;
-/// assert_eq!(writer.finish()?, b"<ex:a> <ex:likes> <ex:b> .\n");
+/// let mut writer = AnswerWriter::new(AnswerFormat::JsonLines, Vec::new())?;
+/// writer.write(&AnsweredFact { head: "ann", relation: "likes", tail: "bob", ..Default::default() })?;
+/// assert!(writer.finish()?.starts_with(br#"{"head":"ann","relation":"likes","tail":"bob""#));
 /// # Ok::<(), rana_graph::format::ExportError>(())
 /// ```
 pub struct AnswerWriter<W: Write + Send>(Form<W>);
@@ -123,12 +127,18 @@ pub struct AnswerWriter<W: Write + Send>(Form<W>);
 enum Form<W: Write + Send> {
     Tsv(W),
     JsonLines(W),
-    Rdf { writer: Box<WriterQuadSerializer<W>>, sureness: Sureness },
+    #[cfg(feature = "rdf")]
+    Rdf {
+        writer: Box<WriterQuadSerializer<W>>,
+        sureness: Sureness,
+    },
+    #[cfg(feature = "parquet")]
     Parquet(Box<Columns<W>>),
     QuickStatements(W),
 }
 
 /// How RDF says how sure a fact is.
+#[cfg(feature = "rdf")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sureness {
     Unsaid,
@@ -137,9 +147,12 @@ enum Sureness {
 }
 
 /// Terms of our own; the names are documented in `docs/complete.md`.
+#[cfg(feature = "rdf")]
 const CONFIDENCE: &str = "urn:rana:confidence";
+#[cfg(feature = "rdf")]
 const SCORE: &str = "urn:rana:score";
 /// RDF 1.2's word between a reifier and the triple it is about.
+#[cfg(feature = "rdf")]
 const REIFIES: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies";
 const TSV_HEADER: &str = "head\trelation\ttail\trank\tscore\tconfidence\thead_label\ttail_label";
 
@@ -155,10 +168,22 @@ impl<W: Write + Send> AnswerWriter<W> {
                 Form::Tsv(out)
             }
             AnswerFormat::JsonLines => Form::JsonLines(out),
+            #[cfg(feature = "rdf")]
             AnswerFormat::NTriples => rdf_form(RdfFormat::NTriples, Sureness::Unsaid, out),
+            #[cfg(feature = "rdf")]
             AnswerFormat::Turtle => rdf_form(RdfFormat::Turtle, Sureness::Statement, out),
+            #[cfg(feature = "rdf")]
             AnswerFormat::Rdf12 => rdf_form(RdfFormat::Turtle, Sureness::Reifier, out),
+            #[cfg(not(feature = "rdf"))]
+            AnswerFormat::NTriples | AnswerFormat::Turtle | AnswerFormat::Rdf12 => {
+                return Err(ExportError::MissingFeature { format: format.name(), feature: "rdf" });
+            }
+            #[cfg(feature = "parquet")]
             AnswerFormat::Parquet => Form::Parquet(Box::new(Columns::new(out)?)),
+            #[cfg(not(feature = "parquet"))]
+            AnswerFormat::Parquet => {
+                return Err(ExportError::MissingFeature { format: format.name(), feature: "parquet" });
+            }
             AnswerFormat::QuickStatements => Form::QuickStatements(out),
         }))
     }
@@ -174,7 +199,9 @@ impl<W: Write + Send> AnswerWriter<W> {
                 serde_json::to_writer(&mut *out, fact).map_err(std::io::Error::from)?;
                 Ok(out.write_all(b"\n")?)
             }
+            #[cfg(feature = "rdf")]
             Form::Rdf { writer, sureness } => write_rdf(writer, *sureness, fact),
+            #[cfg(feature = "parquet")]
             Form::Parquet(columns) => columns.push(fact),
             Form::QuickStatements(out) => write_quick_statement(out, fact),
         }
@@ -187,7 +214,9 @@ impl<W: Write + Send> AnswerWriter<W> {
     pub fn finish(self) -> Result<W, ExportError> {
         let mut out = match self.0 {
             Form::Tsv(out) | Form::JsonLines(out) | Form::QuickStatements(out) => out,
+            #[cfg(feature = "rdf")]
             Form::Rdf { writer, .. } => writer.finish()?,
+            #[cfg(feature = "parquet")]
             Form::Parquet(columns) => columns.finish()?,
         };
         out.flush()?;
@@ -195,6 +224,7 @@ impl<W: Write + Send> AnswerWriter<W> {
     }
 }
 
+#[cfg(feature = "rdf")]
 fn rdf_form<W: Write + Send>(format: RdfFormat, sureness: Sureness, out: W) -> Form<W> {
     let writer = Box::new(RdfSerializer::from_format(format).for_writer(out));
     Form::Rdf { writer, sureness }
@@ -225,6 +255,7 @@ fn breaks(name: &str) -> bool {
     name.contains(['\t', '\n', '\r'])
 }
 
+#[cfg(feature = "rdf")]
 fn write_rdf<W: Write>(
     writer: &mut WriterQuadSerializer<W>,
     sureness: Sureness,
@@ -239,7 +270,8 @@ fn write_rdf<W: Write>(
     }
     // By its content, so that the same answers give the same file, and files can be joined.
     let content = [fact.head, fact.relation, fact.tail].join("\0");
-    let about = BlankNode::new_unchecked(format!("rana{:032x}", xxh3_128(content.as_bytes())));
+    let about =
+        BlankNode::new_unchecked(format!("rana{:032x}", xxhash_rust::xxh3::xxh3_128(content.as_bytes())));
     let mut say = |predicate: NamedNode, object: Term| {
         writer.serialize_triple(&Triple::new(about.clone(), predicate, object))
     };
@@ -286,6 +318,7 @@ fn wikidata_id(name: &str, letter: char) -> Option<&str> {
 }
 
 /// Answers that are gathered until they are worth a row group.
+#[cfg(feature = "parquet")]
 struct Columns<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     texts: [Vec<ByteArray>; 3],
@@ -295,11 +328,13 @@ struct Columns<W: Write + Send> {
 }
 
 /// A column with gaps: a definition level for each row, and the values that are there.
+#[cfg(feature = "parquet")]
 struct Optional<T> {
     levels: Vec<i16>,
     values: Vec<T>,
 }
 
+#[cfg(feature = "parquet")]
 impl<T> Optional<T> {
     const fn new() -> Self {
         Self { levels: Vec::new(), values: Vec::new() }
@@ -311,6 +346,7 @@ impl<T> Optional<T> {
     }
 }
 
+#[cfg(feature = "parquet")]
 impl<W: Write + Send> Columns<W> {
     const ROWS_PER_GROUP: usize = 1 << 16;
 
@@ -322,7 +358,7 @@ impl<W: Write + Send> Columns<W> {
         let properties =
             WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?)).build();
         Ok(Self {
-            writer: SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))?,
+            writer: SerializedFileWriter::new(out, schema.into(), properties.into())?,
             texts: [const { Vec::new() }; 3],
             ranks: Optional::new(),
             scores: Optional::new(),
@@ -375,8 +411,6 @@ impl<W: Write + Send> Columns<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::Source;
-    use crate::{ImportOptions, import};
 
     fn fact() -> AnsweredFact<'static> {
         AnsweredFact {
@@ -404,6 +438,12 @@ mod tests {
         String::from_utf8(written(format, &[fact(), unsure])).unwrap()
     }
 
+    #[cfg(any(feature = "parquet", feature = "rdf"))]
+    fn read_back(name: &str, answers: Vec<u8>) -> crate::Graph {
+        let source = crate::format::Source::Memory { name: name.to_owned(), bytes: answers.leak() };
+        crate::import(&[source], &crate::ImportOptions::default(), &()).unwrap().graph
+    }
+
     #[test]
     fn texts_are_as_documented() {
         let (head, relation) =
@@ -418,38 +458,36 @@ mod tests {
             text(AnswerFormat::QuickStatements),
             "Q1\tP2\tQ3\t/* answer of rana, reviewed, confidence 0.75 */\nQ7\tP2\tQ9\t/* answer of rana, not reviewed */\n"
         );
-        assert_eq!(
-            text(AnswerFormat::NTriples),
-            format!(
-                "<{head}> <{relation}> <urn:rana:name:Q3> .\n<urn:rana:name:Q7> <urn:rana:name:P2> <urn:rana:name:Q9> .\n"
-            )
-        );
         let lines = text(AnswerFormat::JsonLines);
         let first: serde_json::Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
         assert_eq!(first["confidence"], 0.75);
         assert_eq!(first["reasons"][0], "the pair is joined by `x`");
     }
 
+    #[cfg(feature = "rdf")]
     #[test]
     fn rdf_says_how_sure_it_is_and_reads_back_as_facts() {
+        assert_eq!(
+            text(AnswerFormat::NTriples),
+            "<http://www.wikidata.org/entity/Q1> <http://www.wikidata.org/prop/direct/P2> <urn:rana:name:Q3> .\n\
+             <urn:rana:name:Q7> <urn:rana:name:P2> <urn:rana:name:Q9> .\n"
+        );
         let reified = text(AnswerFormat::Turtle);
         assert!(reified.contains("rdf-syntax-ns#Statement") && reified.contains("0.75"), "{reified}");
         let reifier = text(AnswerFormat::Rdf12);
         assert!(reifier.contains("<<(") && reifier.contains("reifies"), "{reifier}");
         for text in [text(AnswerFormat::NTriples), reifier] {
-            let source = Source::Memory { name: "answers.ttl".to_owned(), bytes: text.leak().as_bytes() };
-            let graph = import(&[source], &ImportOptions::default(), &()).unwrap().graph;
+            let graph = read_back("answers.ttl", text.into_bytes());
             assert_eq!(graph.facts().len(), 2);
             assert!(graph.entity("Q9").is_some());
         }
     }
 
+    #[cfg(feature = "parquet")]
     #[test]
     fn parquet_reads_back_as_facts() {
         let facts = vec![fact(); 3];
-        let bytes = written(AnswerFormat::Parquet, &facts).leak();
-        let source = Source::Memory { name: "answers.parquet".to_owned(), bytes };
-        let graph = import(&[source], &ImportOptions::default(), &()).unwrap().graph;
+        let graph = read_back("answers.parquet", written(AnswerFormat::Parquet, &facts));
         assert_eq!(graph.facts().len(), 1, "the same fact three times");
     }
 

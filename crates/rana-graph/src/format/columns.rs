@@ -80,23 +80,82 @@ impl fmt::Display for Column {
     }
 }
 
-/// Where heads, relations and tails stand; what is not said is told from the header, or from the
-/// order head, relation, tail in a table of three columns.
+/// Why the columns of heads, relations and tails cannot be determined or used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ColumnsProblem {
+    /// The header does not have a column of this name.
+    #[error("there is no column `{name}`; the columns are {}", quoted(columns))]
+    Unknown {
+        /// The name that was asked for.
+        name: String,
+        /// The names in the header.
+        columns: Vec<String>,
+    },
+    /// No name in the header is known to mean this role.
+    #[error(
+        "cannot tell which column holds the {}s; the columns are {}. Name the column of the {0}s",
+        role.name(),
+        quoted(columns)
+    )]
+    Undecided {
+        /// What was looked for.
+        role: Role,
+        /// The names in the header.
+        columns: Vec<String>,
+    },
+    /// A column is asked for by name, and the file has no header.
+    #[error("there is no header, so no column `{name}`; give its number")]
+    NoHeader {
+        /// The name that was asked for.
+        name: String,
+    },
+    /// There are more or fewer than three columns, and it is not set which to take.
+    #[error("{found} columns, expected 3 (head, relation, tail). Say which columns hold them")]
+    Count {
+        /// How many columns there are.
+        found: usize,
+    },
+    /// A column number is larger than the number of columns.
+    #[error("column {number} is asked for the {}s, there are {found}", role.name())]
+    OutOfRange {
+        /// What the column should hold.
+        role: Role,
+        /// The number that was asked for, counted from one.
+        number: usize,
+        /// How many columns there are.
+        found: usize,
+    },
+    /// The same column was found for two roles.
+    #[error("one column would serve as two of head, relation and tail. Name the three columns")]
+    Shared,
+    /// A column holds values that cannot be names.
+    #[error("column `{name}` holds {holds}, expected strings or integers. Convert it to strings first")]
+    Values {
+        /// The column.
+        name: String,
+        /// What it holds.
+        holds: String,
+    },
+}
+
+/// The columns of heads, relations and tails. A column that is not set is found by the header, or, in a
+/// table of three columns without one, by the order head, relation, tail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
-    /// Where heads stand.
+    /// The column of the heads.
     pub head: Option<Column>,
-    /// Where relations stand.
+    /// The column of the relations.
     pub relation: Option<Column>,
-    /// Where tails stand.
+    /// The column of the tails.
     pub tail: Option<Column>,
 }
 
 impl Columns {
-    /// Reads an order such as `head,tail,relation` or `h,_,r,t`; `_` stands for a column to pass over.
+    /// Reads an order such as `head,tail,relation` or `h,_,r,t`; `_` is a column to ignore.
     ///
     /// # Errors
-    /// If a word is no role, or a role is missing or named twice.
+    /// If a word is not a role, or a role is missing or named twice.
     pub fn from_order(text: &str) -> Result<Self, String> {
         let mut columns = Self::default();
         for (at, word) in text.split(',').map(str::trim).enumerate() {
@@ -108,7 +167,7 @@ impl Columns {
                 _ => return Err(format!("`{word}` is no column role; say head, relation, tail or _")),
             };
             if place.replace(Column::Number(at + 1)).is_some() {
-                return Err(format!("`{word}` stands twice in `{text}`"));
+                return Err(format!("`{word}` is named twice in `{text}`"));
             }
         }
         match (&columns.head, &columns.relation, &columns.tail) {
@@ -137,17 +196,10 @@ impl Columns {
             Some(Column::Name(name)) => header
                 .iter()
                 .position(|title| title == name)
-                .ok_or_else(|| format!("there is no column `{name}`; the columns are {}", quoted(header))),
-            None => guess(role, header).or_else(|| (header.len() == 3).then_some(role as usize)).ok_or_else(
-                || {
-                    format!(
-                        "cannot tell which column holds the {}s; the columns are {}. Name it with --{} NAME",
-                        role.name(),
-                        quoted(header),
-                        role.name(),
-                    )
-                },
-            ),
+                .ok_or_else(|| ColumnsProblem::Unknown { name: name.clone(), columns: header.to_vec() }),
+            None => guess(role, header)
+                .or_else(|| (header.len() == 3).then_some(role as usize))
+                .ok_or_else(|| ColumnsProblem::Undecided { role, columns: header.to_vec() }),
         })
     }
 
@@ -155,15 +207,9 @@ impl Columns {
     pub(crate) fn resolve_order(&self, file: &str, width: usize) -> Result<[usize; 3], FormatError> {
         self.resolve(file, width, |role| match self.of(role) {
             Some(Column::Number(number)) => Ok(number - 1),
-            Some(Column::Name(name)) => {
-                Err(format!("there is no header, so no column `{name}`; give its number"))
-            }
+            Some(Column::Name(name)) => Err(ColumnsProblem::NoHeader { name: name.clone() }),
             None if width == 3 => Ok(role as usize),
-            None => Err(format!(
-                "{width} columns, expected 3 (head, relation, tail). Say which with --columns, for instance \
-                 --columns h,r,t{}",
-                ",_".repeat(width.saturating_sub(3)),
-            )),
+            None => Err(ColumnsProblem::Count { found: width }),
         })
     }
 
@@ -171,26 +217,19 @@ impl Columns {
         &self,
         file: &str,
         width: usize,
-        find: impl Fn(Role) -> Result<usize, String>,
+        find: impl Fn(Role) -> Result<usize, ColumnsProblem>,
     ) -> Result<[usize; 3], FormatError> {
         let error = |problem| FormatError::Columns { file: file.to_owned(), problem };
         let mut found = [0; 3];
         for role in Role::ALL {
             let at = find(role).map_err(error)?;
             if at >= width {
-                return Err(error(format!(
-                    "column {} is asked for the {}s, there are {width}",
-                    at + 1,
-                    role.name()
-                )));
+                return Err(error(ColumnsProblem::OutOfRange { role, number: at + 1, found: width }));
             }
             found[role as usize] = at;
         }
         if found[0] == found[1] || found[0] == found[2] || found[1] == found[2] {
-            return Err(error(
-                "one column would serve as two of head, relation and tail. Say --head, --relation and --tail"
-                    .to_owned(),
-            ));
+            return Err(error(ColumnsProblem::Shared));
         }
         Ok(found)
     }
@@ -203,7 +242,7 @@ pub(crate) fn is_header(fields: &[String]) -> bool {
 
 fn guess(role: Role, header: &[String]) -> Option<usize> {
     let known = role.known_headers();
-    // Earlier words of the list are surer, so they win whatever the order of the columns.
+    // Earlier words of the list are less ambiguous, so they are preferred in any order of the columns.
     known.iter().find_map(|word| header.iter().position(|title| title.eq_ignore_ascii_case(word)))
 }
 
@@ -247,7 +286,13 @@ mod tests {
         let error = columns.resolve_header("f.csv", &header(&["a", "b", "c"])).unwrap_err().to_string();
         assert_eq!(error, "f.csv: there is no column `who`; the columns are `a`, `b`, `c`");
         let error = Columns::default().resolve_order("f.csv", 5).unwrap_err().to_string();
-        assert!(error.contains("--columns h,r,t,_,_"), "{error}");
+        assert_eq!(error, "f.csv: 5 columns, expected 3 (head, relation, tail). Say which columns hold them");
+        let error = Columns::default().resolve_header("f", &header(&["head", "relation", "x", "y"]));
+        assert_eq!(
+            error.unwrap_err().to_string(),
+            "f: cannot tell which column holds the tails; the columns are `head`, `relation`, `x`, `y`. Name the \
+             column of the tails"
+        );
         let error = Columns::from_order("h,r,_,_,t").unwrap().resolve_order("f", 3).unwrap_err().to_string();
         assert!(error.contains("column 5 is asked for the tails, there are 3"), "{error}");
     }

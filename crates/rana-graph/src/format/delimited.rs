@@ -9,7 +9,7 @@ use super::{Columns, FormatError, OpenSource, Place, Sink, Statement};
 /// Whether the first line names the columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Header {
-    /// It does if it holds a known title for head, relation and tail.
+    /// It does if it has a known title for head, relation and tail.
     #[default]
     Auto,
     /// It does.
@@ -21,7 +21,7 @@ pub enum Header {
 /// How to read delimited text (the columns also serve Parquet).
 #[derive(Clone, Debug, Default)]
 pub struct DelimitedOptions {
-    /// The byte between columns; told from the first lines if not given.
+    /// The byte between columns; detected from the first lines if not set.
     pub delimiter: Option<u8>,
     /// Whether the first line names the columns.
     pub header: Header,
@@ -45,7 +45,7 @@ pub(super) fn read(
     let sample = Sample::new(source);
     let delimiter = match options.delimiter {
         Some(delimiter) => delimiter,
-        // The ending `.tsv` promises tabs; a file without any must be read as something else.
+        // A `.tsv` file is separated by tabs, unless it has none.
         None if source.plain_name().ends_with(".tsv") && source.sample.contains(&b'\t') => b'\t',
         None => sample.find_delimiter(&name)?,
     };
@@ -94,7 +94,7 @@ fn is_quoted(delimiter: u8) -> bool {
     !matches!(delimiter, b'\t' | b' ')
 }
 
-/// How wide rows are and where their parts stand.
+/// The number of columns, and the positions of head, relation and tail.
 struct Layout {
     /// Whether quotes are syntax, so that a name may hold line breaks.
     quoted: bool,
@@ -128,7 +128,7 @@ impl Layout {
     }
 }
 
-/// Hands one row to the sink, or tells it what is wrong with the row.
+/// Passes one row, or the error in it, to the sink.
 fn take(
     name: &str,
     line: u64,
@@ -190,10 +190,10 @@ fn column_of(record: &ByteRecord, field: usize) -> u64 {
     1 + record.iter().take(field).map(|field| field.len() as u64 + 1).sum::<u64>()
 }
 
-/// The first rows of a file, to tell its layout by.
+/// The first rows of a file, by which its layout is detected.
 struct Sample<'s> {
     bytes: &'s [u8],
-    /// Whether the file goes on behind them, so that the last row may be cut.
+    /// Whether the file is longer, so that the last row may be incomplete.
     is_cut: bool,
 }
 
@@ -217,7 +217,7 @@ impl<'s> Sample<'s> {
     fn usual_width(&self, delimiter: u8) -> usize {
         let widths = self.widths(delimiter);
         let votes = |width: usize| widths.iter().filter(|&&other| other == width).count();
-        // Of equals the first row's, as `max_by_key` takes the last.
+        // Ties go to the first row: `max_by_key` returns the last maximum, and the rows are reversed.
         widths.iter().rev().copied().max_by_key(|&width| votes(width)).unwrap_or(0)
     }
 
@@ -233,21 +233,15 @@ impl<'s> Sample<'s> {
             _ => 0.0,
         };
         for support in [&with_three as &dyn Fn(u8) -> f64, &alike] {
-            // `max_by` takes the last of equals; the preferred ones come first.
+            // Ties go to the preferred delimiter: `max_by` returns the last maximum.
             let best = DELIMITERS.into_iter().rev().max_by(|&a, &b| support(a).total_cmp(&support(b)));
             if let Some(best) = best.filter(|&best| support(best) > 0.5) {
                 return Ok(best);
             }
         }
         let first = self.bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
-        Err(FormatError::Unrecognised {
-            file: name.to_owned(),
-            problem: format!(
-                "no format recognised: not RDF or Parquet, and no delimiter (tab, comma, semicolon, bar, space) \
-                 gives three columns. Say --format or --delimiter. The first line is `{}`",
-                String::from_utf8_lossy(&first[..first.len().min(80)]).trim_end()
-            ),
-        })
+        let first_line = String::from_utf8_lossy(&first[..first.len().min(80)]).trim_end().to_owned();
+        Err(FormatError::NoDelimiter { file: name.to_owned(), first_line })
     }
 }
 
@@ -260,8 +254,7 @@ fn refuse_utf16(name: &str, sample: &[u8]) -> Result<(), FormatError> {
     if sample.starts_with(&[0xff, 0xfe]) || sample.starts_with(&[0xfe, 0xff]) {
         return Err(FormatError::Unrecognised {
             file: name.to_owned(),
-            problem: "the text is UTF-16, expected UTF-8. Convert it with `iconv -f UTF-16 -t UTF-8`"
-                .to_owned(),
+            problem: "the text is UTF-16, expected UTF-8. Convert the file first".to_owned(),
         });
     }
     Ok(())

@@ -1,26 +1,17 @@
-//! Telling a format from the name and the first bytes of a file.
+//! Detects the format of a file by its name and its first bytes.
 
 use super::{Format, FormatError, OpenSource};
 
-/// The format of a file. What the content shows without doubt wins; a name that contradicts it
-/// is an error rather than a guess.
+/// The format of a file: that of its content where it is unambiguous, otherwise that of its name. A name
+/// that contradicts the content is an error.
 pub(crate) fn detect(source: &OpenSource<'_>) -> Result<Format, FormatError> {
     let named = from_name(source.plain_name());
     let looks = from_content(&source.sample);
     match (named, looks) {
-        (Some(named), Some(looks)) if !compatible(named, looks) => Err(FormatError::NotAsNamed {
-            file: source.name.clone(),
-            named: named.title(),
-            looks: looks.title(),
-            option: looks.name(),
-        }),
-        (Some(Format::Parquet), None) => Err(FormatError::Unrecognised {
-            file: source.name.clone(),
-            problem:
-                "named like Parquet, but it does not begin as a Parquet file does. Fetch it again, or say \
-                      --format if it is something else"
-                    .to_owned(),
-        }),
+        (Some(named), Some(looks)) if !compatible(named, looks) => {
+            Err(FormatError::NotAsNamed { file: source.name.clone(), named, looks })
+        }
+        (Some(Format::Parquet), None) => Err(FormatError::NotParquet { file: source.name.clone() }),
         (Some(named), _) => Ok(named),
         (None, Some(looks)) => Ok(looks),
         (None, None) => Ok(Format::Delimited),
@@ -48,13 +39,13 @@ fn from_name(name: &str) -> Option<Format> {
     }
 }
 
-/// What the first bytes show without doubt.
+/// The format of the first bytes, if it is unambiguous.
 fn from_content(sample: &[u8]) -> Option<Format> {
     if sample.starts_with(b"PAR1") {
         return Some(Format::Parquet);
     }
     let text = String::from_utf8_lossy(sample);
-    let text = behind_comments(text.trim_start_matches('\u{feff}'));
+    let text = skip_comments(text.trim_start_matches('\u{feff}'));
     let lower = text.get(..64.min(text.len())).unwrap_or(text).to_ascii_lowercase();
     if lower.starts_with("<?xml") || lower.starts_with("<rdf:rdf") {
         return Some(Format::RdfXml);
@@ -66,15 +57,15 @@ fn from_content(sample: &[u8]) -> Option<Format> {
     from_statement(line).or_else(|| looks_like_turtle(line).then_some(Format::Turtle))
 }
 
-/// What follows the comments, of Turtle or of XML, at the start of a text.
-fn behind_comments(text: &str) -> &str {
+/// A text without the comments, of Turtle or of XML, at its start.
+fn skip_comments(text: &str) -> &str {
     let text = text.trim_start();
     let rest = if text.starts_with('#') {
         text.split_once('\n').map(|(_, rest)| rest)
     } else {
         text.strip_prefix("<!--").and_then(|text| text.split_once("-->")).map(|(_, rest)| rest)
     };
-    rest.map_or(text, behind_comments)
+    rest.map_or(text, skip_comments)
 }
 
 /// Whether a line is the beginning of a Turtle statement about an IRI; rows of a table that holds
@@ -96,7 +87,7 @@ fn from_statement(line: &str) -> Option<Format> {
     let rest = rest[predicate_ends + 1..].trim();
     let object_ends = match rest.chars().next()? {
         '<' => rest.find('>')? + 1,
-        // Behind the closing quote there may be a language (no space in it) or a datatype.
+        // After the closing quote there may be a language (no space in it) or a datatype.
         '"' => {
             let quote = rest.rfind('"')? + 1;
             quote + rest[quote..].find(' ').unwrap_or(rest.len() - quote)
@@ -111,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_tells_the_format() {
+    fn the_format_is_detected_from_the_content() {
         for (text, format) in [
             ("<a:x> <a:p> <a:y> .\n", Some(Format::NTriples)),
             ("# a comment\n_:x <a:p> \"y\" .\n", Some(Format::NTriples)),

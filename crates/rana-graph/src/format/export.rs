@@ -1,31 +1,21 @@
-//! Writing graphs in outside formats.
+//! Writers of graphs in other formats.
 
 use std::io::{self, Write};
 use std::path::Path;
 use std::str::FromStr;
-use std::sync::Arc;
 
-use oxrdf::{LiteralRef, TripleRef, vocab::rdfs};
-use oxrdfio::{RdfFormat, RdfSerializer};
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::data_type::{ByteArray, ByteArrayType};
-use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::parser::parse_message_type;
-
-use super::{rdf, release};
+use super::release;
 use crate::atomic::beside;
 use crate::graph::Graph;
-use crate::id::{Fact, RelationId};
+use crate::id::Fact;
 use crate::store::hint;
 use crate::tasks::TaskSet;
 
-/// What can go wrong between a graph and an outside file.
+/// Why facts could not be exported.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// The operating system refused.
+    /// An operation of the file system failed.
     #[error("could not write: {0}{advice}", advice = hint(.0))]
     Io(#[from] io::Error),
     /// A name cannot be written in this format.
@@ -36,7 +26,7 @@ pub enum ExportError {
         /// The name.
         name: String,
     },
-    /// A name is no item or property.
+    /// A name is not that of a Wikidata item or property.
     #[error(
         "the name {name:?} is not that of a Wikidata item or property (Q42, P31, or an IRI that ends so), which \
          QuickStatements asks for. Choose another format"
@@ -45,7 +35,7 @@ pub enum ExportError {
         /// The name.
         name: String,
     },
-    /// A relation's name would be taken for the inverse of another.
+    /// A relation's name would be read as the inverse of another.
     #[error(
         "the relation {name:?} would be read as the inverse of {base:?} in a release, where inverses are named so. \
          Rename it, or export as tsv, ntriples or parquet"
@@ -56,12 +46,23 @@ pub enum ExportError {
         /// The relation whose inverse has that name.
         base: String,
     },
-    /// The target of a release export is not free.
-    #[error("{0} exists already and is left alone. Choose another --out, or remove it first")]
+    /// The directory for a release exists and is not empty.
+    #[error("{0} exists already and is left alone. Choose another directory, or remove it first")]
     Occupied(String),
-    /// The Parquet library refused.
+    /// The Parquet library failed.
+    #[cfg(feature = "parquet")]
     #[error("could not write Parquet: {0}")]
-    Parquet(#[from] ParquetError),
+    Parquet(#[from] parquet::errors::ParquetError),
+    /// The writer of this format was left out when this library was compiled.
+    #[error(
+        "this build has no writer for {format}. Build the library with the cargo feature `{feature}`, or choose another format"
+    )]
+    MissingFeature {
+        /// The format.
+        format: &'static str,
+        /// The cargo feature that brings its writer.
+        feature: &'static str,
+    },
 }
 
 /// A format facts can be written in.
@@ -100,8 +101,14 @@ pub fn export_facts<W: Write + Send>(
 ) -> Result<(), ExportError> {
     match format {
         FactFormat::Tsv => write_tsv(graph, facts, out),
-        FactFormat::NTriples => write_ntriples(graph, facts, out),
-        FactFormat::Parquet => write_parquet(graph, facts, out),
+        #[cfg(feature = "rdf")]
+        FactFormat::NTriples => super::rdf::write(graph, facts, out),
+        #[cfg(not(feature = "rdf"))]
+        FactFormat::NTriples => Err(ExportError::MissingFeature { format: "N-Triples", feature: "rdf" }),
+        #[cfg(feature = "parquet")]
+        FactFormat::Parquet => super::parquet::write(graph, facts, out),
+        #[cfg(not(feature = "parquet"))]
+        FactFormat::Parquet => Err(ExportError::MissingFeature { format: "Parquet", feature: "parquet" }),
     }
 }
 
@@ -114,53 +121,8 @@ fn write_tsv(graph: &Graph, facts: &[Fact], mut out: impl Write) -> Result<(), E
     Ok(out.flush()?)
 }
 
-fn write_ntriples(graph: &Graph, facts: &[Fact], out: impl Write) -> Result<(), ExportError> {
-    let mut writer = RdfSerializer::from_format(RdfFormat::NTriples).for_writer(out);
-    for fact in facts {
-        let [head, relation, tail] = names(graph, *fact);
-        let (subject, predicate, object) = (rdf::subject(head), rdf::iri(relation), rdf::term(tail));
-        writer.serialize_triple(TripleRef::new(&subject, &predicate, &object))?;
-    }
-    let labelled = graph.entities().filter_map(|e| Some((graph.entity_name(e), graph.entity_label(e)?)));
-    let relations = (0..graph.named_relation_count() as u32).map(RelationId::forward);
-    let labelled =
-        labelled.chain(relations.filter_map(|r| Some((graph.relation_name(r), graph.relation_label(r)?))));
-    for (name, label) in labelled {
-        writer.serialize_triple(TripleRef::new(
-            &rdf::subject(name),
-            rdfs::LABEL,
-            LiteralRef::new_simple_literal(label),
-        ))?;
-    }
-    writer.finish()?.flush()?;
-    Ok(())
-}
-
-fn write_parquet(graph: &Graph, facts: &[Fact], out: impl Write + Send) -> Result<(), ExportError> {
-    const ROWS_PER_GROUP: usize = 1 << 20;
-    let schema = parse_message_type(
-        "message facts { required binary head (UTF8); required binary relation (UTF8); required binary tail (UTF8); }",
-    )?;
-    let properties =
-        WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?)).build();
-    let mut writer = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))?;
-    for chunk in facts.chunks(ROWS_PER_GROUP) {
-        let mut group = writer.next_row_group()?;
-        let mut part = 0;
-        while let Some(mut column) = group.next_column()? {
-            let values: Vec<ByteArray> =
-                chunk.iter().map(|fact| ByteArray::from(names(graph, *fact)[part])).collect();
-            column.typed::<ByteArrayType>().write_batch(&values, None, None)?;
-            column.close()?;
-            part += 1;
-        }
-        group.close()?;
-    }
-    writer.close()?;
-    Ok(())
-}
-
-fn names(graph: &Graph, fact: Fact) -> [&str; 3] {
+/// The names of head, relation and tail.
+pub(super) fn names(graph: &Graph, fact: Fact) -> [&str; 3] {
     [graph.entity_name(fact.head), graph.relation_name(fact.relation), graph.entity_name(fact.tail)]
 }
 
@@ -187,7 +149,7 @@ fn refuse_inverse_names(graph: &Graph) -> Result<(), ExportError> {
 /// Writes a graph and its tasks as a NELL-One release directory, which appears whole or not at all.
 ///
 /// # Errors
-/// If the directory exists already and is not empty, the disk refuses, or a name cannot be written.
+/// If the directory exists and is not empty, writing fails, or a name cannot be written.
 pub fn export_release(directory: &Path, graph: &Graph, tasks: &TaskSet) -> Result<(), ExportError> {
     refuse_breaking_names(graph)?;
     refuse_inverse_names(graph)?;

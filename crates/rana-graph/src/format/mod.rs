@@ -1,4 +1,4 @@
-//! Outside formats: how they are told apart, and the readers and writers of each.
+//! File formats: how they are detected, and the readers and writers of each.
 
 mod answers;
 mod columns;
@@ -6,7 +6,9 @@ mod delimited;
 mod detect;
 mod error;
 mod export;
+#[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "rdf")]
 mod rdf;
 mod release;
 mod source;
@@ -17,7 +19,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use answers::{AnswerFormat, AnswerWriter, AnsweredFact};
-pub use columns::{Column, Columns, Role};
+pub use columns::{Column, Columns, ColumnsProblem, Role};
 pub use delimited::{DelimitedOptions, Header};
 pub use error::{FormatError, Place};
 pub use export::{ExportError, FactFormat, export_facts, export_release};
@@ -27,7 +29,7 @@ pub(crate) use detect::detect;
 pub(crate) use release::{is_release, read_release, release_size};
 pub(crate) use source::OpenSource;
 
-/// An outside format that can be imported.
+/// A file format that can be imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
@@ -67,7 +69,7 @@ impl Format {
         Self::Release,
     ];
 
-    /// The name on the command line and in the manifest.
+    /// The short name, as it stands in manifests and as [`FromStr`] reads it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -82,13 +84,13 @@ impl Format {
         }
     }
 
-    /// Whether this is a syntax of RDF, which tells literals from entities.
+    /// Whether this is a syntax of RDF, which distinguishes literals from entities.
     #[must_use]
     pub const fn is_rdf(self) -> bool {
         matches!(self, Self::NTriples | Self::NQuads | Self::Turtle | Self::TriG | Self::RdfXml)
     }
 
-    /// The name in a sentence.
+    /// The name to use in a sentence.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -130,12 +132,13 @@ impl FromStr for Format {
     }
 }
 
-/// One thing a reader found.
+/// A statement that a reader found in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Statement<'a> {
     /// Two entities joined by a relation.
     Fact { head: &'a str, relation: &'a str, tail: &'a str },
     /// An entity joined with a literal value.
+    #[cfg_attr(not(feature = "rdf"), expect(dead_code, reason = "only RDF has literals"))]
     Literal { head: &'a str, relation: &'a str, literal: Literal<'a> },
 }
 
@@ -148,11 +151,11 @@ pub(crate) struct Literal<'a> {
     pub(crate) name: &'a str,
 }
 
-/// Whoever takes what a reader finds.
+/// Receives what a reader finds in a file.
 pub(crate) trait Sink {
-    /// Takes one statement; `line` is where it stands, if the reader knows.
+    /// Receives a statement and its line, if the reader knows it.
     fn statement(&mut self, statement: Statement<'_>, line: Option<u64>) -> Result<(), FormatError>;
-    /// Hears of malformed content: gives the error back to stop, or `Ok` to skip it and go on.
+    /// Receives an error in the content. Returning it ends the reading, `Ok` skips the place.
     fn malformed(&mut self, error: FormatError) -> Result<(), FormatError>;
 }
 
@@ -161,6 +164,7 @@ pub(crate) trait Sink {
 pub(crate) struct ReadOptions<'a> {
     pub(crate) delimited: &'a DelimitedOptions,
     /// Position of this file among the inputs, to keep blank nodes of different files apart.
+    #[cfg_attr(not(feature = "rdf"), expect(dead_code, reason = "only RDF has blank nodes"))]
     pub(crate) number: usize,
 }
 
@@ -173,12 +177,26 @@ pub(crate) fn read_facts(
 ) -> Result<(), FormatError> {
     match format {
         Format::Delimited => delimited::read(source, options.delimited, sink),
-        Format::NTriples => rdf::read(source, oxrdfio::RdfFormat::NTriples, options, sink),
-        Format::NQuads => rdf::read(source, oxrdfio::RdfFormat::NQuads, options, sink),
-        Format::Turtle => rdf::read(source, oxrdfio::RdfFormat::Turtle, options, sink),
-        Format::TriG => rdf::read(source, oxrdfio::RdfFormat::TriG, options, sink),
-        Format::RdfXml => rdf::read(source, oxrdfio::RdfFormat::RdfXml, options, sink),
+        #[cfg(feature = "rdf")]
+        Format::NTriples | Format::NQuads | Format::Turtle | Format::TriG | Format::RdfXml => {
+            rdf::read(source, format, options, sink)
+        }
+        #[cfg(not(feature = "rdf"))]
+        Format::NTriples | Format::NQuads | Format::Turtle | Format::TriG | Format::RdfXml => {
+            Err(FormatError::MissingFeature {
+                file: source.name.clone(),
+                format: format.title(),
+                feature: "rdf",
+            })
+        }
+        #[cfg(feature = "parquet")]
         Format::Parquet => parquet::read(source, &options.delimited.columns, sink),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => Err(FormatError::MissingFeature {
+            file: source.name.clone(),
+            format: format.title(),
+            feature: "parquet",
+        }),
         Format::Release => Err(FormatError::Release {
             file: source.name.clone(),
             problem: "a NELL-One release is a directory; give the directory, not a file of it".to_owned(),

@@ -1,16 +1,25 @@
-//! Parquet: three named columns of strings or integers.
+//! Parquet: facts in three named columns, strings or integers when read and strings when written.
 
 use std::fs::File;
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use parquet::basic::{Compression, ZstdLevel};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::DataType;
+use parquet::data_type::{ByteArray, ByteArrayType, DataType};
 use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnDescriptor;
 
-use super::{Columns, FormatError, OpenSource, Place, Sink, Statement};
+use super::export::{ExportError, names};
+use super::{Columns, ColumnsProblem, FormatError, OpenSource, Place, Sink, Statement};
+use crate::graph::Graph;
+use crate::id::Fact;
 
 /// Rows read from a column at a time.
 const BATCH: usize = 16 * 1024;
@@ -21,8 +30,8 @@ pub(super) fn read(
     sink: &mut dyn Sink,
 ) -> Result<(), FormatError> {
     let name = source.name.clone();
-    // The file's index stands at its end. A plain file can be read in any order; what comes through
-    // a pipe or a decompressor has to be held in memory.
+    // A Parquet file has its index at the end. A plain file can be read in any order; the content of a
+    // pipe or a decompressor has to be held in memory.
     match &source.plain_file {
         Some(path) => {
             let file = File::open(path).map_err(FormatError::io(&name, "open the file"))?;
@@ -54,10 +63,10 @@ fn read_chunks<R: ChunkReader + 'static>(
             if schema.column(position).max_rep_level() > 0 {
                 return Err(FormatError::Columns {
                     file: name.to_owned(),
-                    problem: format!(
-                        "column `{}` holds lists, expected strings or integers",
-                        titles[position]
-                    ),
+                    problem: ColumnsProblem::Values {
+                        name: titles[position].clone(),
+                        holds: "lists".to_owned(),
+                    },
                 });
             }
             let reader = guarded(name, || group.get_column_reader(position))?;
@@ -126,18 +135,18 @@ fn hand_over(
     sink.statement(Statement::Fact { head: names[0], relation: names[1], tail: names[2] }, Some(row))
 }
 
-/// A batch of one column as names.
+/// One batch of a column, as names.
 struct ColumnNames {
     reader: ColumnReader,
-    /// The definition level of a value that is there; zero where the column has no nulls.
+    /// The definition level of a value that is not null; zero if the column cannot have nulls.
     depth: i16,
     unsigned: bool,
     levels: Vec<i16>,
     names: Vec<Option<Vec<u8>>>,
 }
 
-/// Whether an integer column is unsigned; dates, times and decimals are refused, because the
-/// integers they are stored as would mean nothing as names.
+/// Whether an integer column is unsigned. Dates, times and decimals are an error, because the integers
+/// they are stored as would be meaningless as names.
 fn is_unsigned(file: &str, column: &ColumnDescriptor) -> Result<bool, FormatError> {
     use parquet::basic::ConvertedType as Converted;
     match column.converted_type() {
@@ -152,10 +161,10 @@ fn is_unsigned(file: &str, column: &ColumnDescriptor) -> Result<bool, FormatErro
         | Converted::INT_64 => Ok(false),
         other => Err(FormatError::Columns {
             file: file.to_owned(),
-            problem: format!(
-                "column `{}` holds {other} values, expected strings or integers. Convert it to strings first",
-                column.path().string()
-            ),
+            problem: ColumnsProblem::Values {
+                name: column.path().string(),
+                holds: format!("{other} values"),
+            },
         }),
     }
 }
@@ -177,7 +186,10 @@ impl ColumnNames {
         if !supported {
             return Err(FormatError::Columns {
                 file: file.to_owned(),
-                problem: format!("column `{title}` holds neither strings nor integers"),
+                problem: ColumnsProblem::Values {
+                    name: title.to_owned(),
+                    holds: "values of another type".to_owned(),
+                },
             });
         }
         Ok(Self { reader, depth, unsigned, levels: Vec::new(), names: Vec::new() })
@@ -207,7 +219,7 @@ impl ColumnNames {
                 })
             }
 
-            // Refused at construction.
+            // `new` accepts no other reader.
             _ => Ok(()),
         })?;
         if names.len() != wanted {
@@ -247,8 +259,8 @@ fn fill_from<T: DataType>(
     Ok(())
 }
 
-/// Runs a step of the Parquet library, whose decoders may panic on damaged pages, and turns both
-/// its errors and its panics into ours.
+/// Runs a step of the Parquet library, whose decoders may panic on damaged pages, and turns its errors and
+/// panics into a [`FormatError`].
 fn guarded<T>(file: &str, step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, FormatError> {
     match catch_unwind(AssertUnwindSafe(step)) {
         Ok(Ok(value)) => Ok(value),
@@ -259,4 +271,29 @@ fn guarded<T>(file: &str, step: impl FnOnce() -> Result<T, ParquetError>) -> Res
 
 fn damaged(file: &str, problem: &str) -> FormatError {
     FormatError::malformed(Place::file(file), format!("the Parquet data is cut short or damaged ({problem})"))
+}
+
+/// Writes facts as three columns of strings.
+pub(super) fn write(graph: &Graph, facts: &[Fact], out: impl Write + Send) -> Result<(), ExportError> {
+    const ROWS_PER_GROUP: usize = 1 << 20;
+    let schema = parse_message_type(
+        "message facts { required binary head (UTF8); required binary relation (UTF8); required binary tail (UTF8); }",
+    )?;
+    let properties =
+        WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?)).build();
+    let mut writer = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))?;
+    for chunk in facts.chunks(ROWS_PER_GROUP) {
+        let mut group = writer.next_row_group()?;
+        let mut part = 0;
+        while let Some(mut column) = group.next_column()? {
+            let values: Vec<ByteArray> =
+                chunk.iter().map(|fact| ByteArray::from(names(graph, *fact)[part])).collect();
+            column.typed::<ByteArrayType>().write_batch(&values, None, None)?;
+            column.close()?;
+            part += 1;
+        }
+        group.close()?;
+    }
+    writer.close()?;
+    Ok(())
 }

@@ -1,14 +1,18 @@
-//! RDF: N-Triples, N-Quads, Turtle, TriG and RDF/XML through `oxrdfio`.
+//! RDF through `oxrdfio`: N-Triples, N-Quads, Turtle, TriG and RDF/XML are read, N-Triples is written.
 
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, Write};
 
-use oxrdf::{NamedOrBlankNode, Quad, Term};
-use oxrdfio::{RdfFormat, RdfParseError, RdfParser};
+use oxrdf::vocab::rdfs;
+use oxrdf::{LiteralRef, NamedOrBlankNode, Quad, Term, TripleRef};
+use oxrdfio::{RdfFormat, RdfParseError, RdfParser, RdfSerializer};
 
-use super::{FormatError, Literal, OpenSource, Place, ReadOptions, Sink, Statement};
+use super::export::{ExportError, names};
+use super::{Format, FormatError, Literal, OpenSource, Place, ReadOptions, Sink, Statement};
+use crate::graph::Graph;
+use crate::id::{Fact, RelationId};
 
-/// Names that are no IRI are exported behind this prefix, percent-encoded, and read back as they were.
+/// Names that are not IRIs are exported percent-encoded after this prefix, and decoded when read.
 const NAME_PREFIX: &str = "urn:rana:name:";
 
 /// Relative IRIs of a file without a base are resolved against this one.
@@ -16,22 +20,29 @@ const BASE: &str = "urn:rana:base:/";
 
 pub(super) fn read(
     source: &mut OpenSource<'_>,
-    format: RdfFormat,
+    format: Format,
     options: &ReadOptions<'_>,
     sink: &mut dyn Sink,
 ) -> Result<(), FormatError> {
+    let syntax = match format {
+        Format::NTriples => RdfFormat::NTriples,
+        Format::NQuads => RdfFormat::NQuads,
+        Format::TriG => RdfFormat::TriG,
+        Format::RdfXml => RdfFormat::RdfXml,
+        _ => RdfFormat::Turtle,
+    };
     let name = source.name.clone();
     let compression = source.compression;
     if source.sample.iter().all(u8::is_ascii_whitespace) {
         return Err(FormatError::Empty { file: name, expected: "RDF statements" });
     }
-    let mut parser = RdfParser::from_format(format);
+    let mut parser = RdfParser::from_format(syntax);
     if let Ok(with_base) = parser.clone().with_base_iri(BASE) {
         parser = with_base;
     }
-    let renames = !matches!(format, RdfFormat::NTriples | RdfFormat::NQuads);
+    let renames = !matches!(format, Format::NTriples | Format::NQuads);
     let mut names = TermNames { number: options.number, renames, ..TermNames::default() };
-    let root = (format == RdfFormat::RdfXml).then(|| xml_root(&source.sample)).flatten();
+    let root = (format == Format::RdfXml).then(|| xml_root(&source.sample)).flatten();
     let mut content = Tail { content: &mut source.content, last: Vec::new() };
     for quad in parser.for_reader(&mut content) {
         match quad {
@@ -51,14 +62,14 @@ pub(super) fn read(
     }
 }
 
-/// Remembers the last bytes that were read: the XML parser takes a document that just stops
-/// between two elements for a whole one.
+/// Keeps the last bytes that were read, because the XML parser accepts a document that ends between two
+/// elements without closing its root.
 struct Tail<'r> {
     content: &'r mut dyn io::BufRead,
     last: Vec<u8>,
 }
 
-/// Enough for the closing tag of a root element and some white space or a comment behind it.
+/// Enough for the closing tag of a root element and some white space or a comment after it.
 const TAIL: usize = 4096;
 
 impl io::Read for Tail<'_> {
@@ -72,7 +83,7 @@ impl io::Read for Tail<'_> {
     }
 }
 
-/// The name of the root element: the first tag that is no declaration, comment or processing instruction.
+/// The name of the root element: the first tag that is not a declaration, comment or processing instruction.
 fn xml_root(sample: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(sample);
     let (_, after) =
@@ -96,7 +107,7 @@ fn closes_root(last: &[u8], root: &str) -> bool {
     tag == format!("</{root}>") || (tag.starts_with(&format!("<{root}")) && tag.ends_with("/>"))
 }
 
-/// XML that is not UTF-8 reaches us as an error of reading.
+/// Whether a read error means that XML is not UTF-8.
 fn is_bad_text(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::InvalidData
         && error.get_ref().is_some_and(|inner| inner.is::<std::str::Utf8Error>())
@@ -110,7 +121,7 @@ fn syntax_error(name: &str, error: &RdfParseError) -> FormatError {
         ),
         RdfParseError::Io(_) => Place::file(name),
     };
-    // The message repeats the place.
+    // The parser's message repeats the place.
     let message = error.to_string();
     let problem = match message.split_once(": ") {
         Some((place, problem)) if place.starts_with("Parser error at") => problem,
@@ -119,13 +130,13 @@ fn syntax_error(name: &str, error: &RdfParseError) -> FormatError {
     FormatError::malformed(place, problem)
 }
 
-/// Turns RDF terms into names; its buffers are used again for every statement.
+/// Turns RDF terms into names; its buffers are reused for every statement.
 #[derive(Default)]
 struct TermNames {
     number: usize,
-    /// Whether blank nodes are numbered in the order they appear: anonymous ones get a random name
-    /// from the parser, and the same file must give the same names. N-Triples has none such, and
-    /// there the names in the file are kept.
+    /// Whether blank nodes are numbered in the order they appear. The parser gives anonymous ones random
+    /// names, and the same file must give the same names. N-Triples has no anonymous nodes, so the names
+    /// in the file are kept.
     renames: bool,
     blank_nodes: HashMap<String, usize>,
     head: String,
@@ -158,7 +169,7 @@ impl TermNames {
                 let literal = Literal { value: literal.value(), language: literal.language(), name: tail };
                 return sink.statement(Statement::Literal { head, relation, literal }, None);
             }
-            // RDF 1.2: a statement about a statement, which is a value and no entity.
+            // RDF 1.2: a statement about a statement, which is treated as a literal.
             Term::Triple(triple) => {
                 tail.clear();
                 tail.push_str(&triple.to_string());
@@ -178,7 +189,7 @@ fn iri_name(name: &mut String, iri: &str) {
     }
 }
 
-/// Blank nodes belong to their file: from the second file on, its number keeps them apart.
+/// Blank nodes are local to a file, so from the second file on their names contain its number.
 fn blank_name(name: &mut String, number: usize, label: &str) {
     use std::fmt::Write;
     name.clear();
@@ -187,7 +198,30 @@ fn blank_name(name: &mut String, number: usize, label: &str) {
     debug_assert!(written.is_ok(), "writing to a string cannot fail");
 }
 
-/// The RDF term a name stands for when facts are exported.
+/// Writes facts as N-Triples, followed by the labels of the graph.
+pub(super) fn write(graph: &Graph, facts: &[Fact], out: impl Write) -> Result<(), ExportError> {
+    let mut writer = RdfSerializer::from_format(RdfFormat::NTriples).for_writer(out);
+    for fact in facts {
+        let [head, relation, tail] = names(graph, *fact);
+        let (subject, predicate, object) = (subject(head), iri(relation), term(tail));
+        writer.serialize_triple(TripleRef::new(&subject, &predicate, &object))?;
+    }
+    let labelled = graph.entities().filter_map(|e| Some((graph.entity_name(e), graph.entity_label(e)?)));
+    let relations = (0..graph.named_relation_count() as u32).map(RelationId::forward);
+    let labelled =
+        labelled.chain(relations.filter_map(|r| Some((graph.relation_name(r), graph.relation_label(r)?))));
+    for (name, label) in labelled {
+        writer.serialize_triple(TripleRef::new(
+            &subject(name),
+            rdfs::LABEL,
+            LiteralRef::new_simple_literal(label),
+        ))?;
+    }
+    writer.finish()?.flush()?;
+    Ok(())
+}
+
+/// The RDF term that a name is exported as.
 pub(super) fn term(name: &str) -> Term {
     if let Some(node) = blank_node(name) {
         return node.into();
@@ -200,7 +234,7 @@ pub(super) fn term(name: &str) -> Term {
     iri(name).into()
 }
 
-/// The RDF subject a name stands for when facts are exported.
+/// The RDF subject that a name is exported as.
 pub(super) fn subject(name: &str) -> NamedOrBlankNode {
     match blank_node(name) {
         Some(node) => node.into(),
@@ -212,10 +246,10 @@ fn blank_node(name: &str) -> Option<oxrdf::BlankNode> {
     name.strip_prefix("_:").and_then(|label| oxrdf::BlankNode::new(label).ok())
 }
 
-/// The IRI a name stands for: itself if it is one, else the name behind [`NAME_PREFIX`].
+/// The IRI that a name is exported as: the name itself if it is an IRI, else encoded after [`NAME_PREFIX`].
 pub(super) fn iri(name: &str) -> oxrdf::NamedNode {
     match oxrdf::NamedNode::new(name) {
-        // A name that itself begins with the prefix must be encoded, or it would be decoded on the way back.
+        // A name that begins with the prefix must be encoded too, or it would be decoded when read.
         Ok(node) if !name.starts_with(NAME_PREFIX) => node,
         _ => oxrdf::NamedNode::new_unchecked(format!("{NAME_PREFIX}{}", percent_encode(name))),
     }

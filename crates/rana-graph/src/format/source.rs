@@ -1,4 +1,4 @@
-//! [`Source`]: where input comes from, decompressed, counted and hashed on the way.
+//! [`Source`]: an input of an import, decompressed, counted and hashed while it is read.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use super::FormatError;
 use crate::progress::Progress;
 
-/// How much of a file is looked at to tell its format.
+/// How many bytes of a file are used to detect its format.
 const SAMPLE: usize = 64 * 1024;
 const BUFFER: usize = 256 * 1024;
 
@@ -20,9 +20,9 @@ const BUFFER: usize = 256 * 1024;
 pub enum Source {
     /// A file or a directory.
     Path(PathBuf),
-    /// Standard input, `-` on the command line.
+    /// Standard input, called `-` in messages.
     Stdin,
-    /// Bytes in memory under a name; its ending tells the format.
+    /// Bytes in memory, with the name of a file.
     Memory {
         /// The name to detect the format from and to report errors under.
         name: String,
@@ -32,7 +32,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The source a command-line argument names: `-` is standard input.
+    /// Standard input for `-`, a path for anything else.
     #[must_use]
     pub fn from_argument(argument: &str) -> Self {
         if argument == "-" { Self::Stdin } else { Self::Path(argument.into()) }
@@ -48,7 +48,7 @@ impl Source {
         }
     }
 
-    /// The path, where the source is one.
+    /// The path, if the source is a file or directory.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
@@ -57,7 +57,7 @@ impl Source {
         }
     }
 
-    /// The size in bytes, where it is known beforehand.
+    /// The size in bytes, if it is known before reading.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
         match self {
@@ -77,46 +77,44 @@ impl Source {
             Self::Stdin => Box::new(io::stdin().lock()),
             Self::Memory { bytes, .. } => Box::new(Cursor::new(*bytes)),
         };
-        let tally = Rc::new(RefCell::new(Tally { raw, hash: Sha256::new(), bytes: 0, progress }));
-        let mut raw = BufReader::with_capacity(BUFFER, Shared(Rc::clone(&tally)));
+        let hashing = Rc::new(RefCell::new(HashingReader { raw, hash: Sha256::new(), bytes: 0, progress }));
+        let mut raw = BufReader::with_capacity(BUFFER, SharedReader(Rc::clone(&hashing)));
         let magic = fill(&mut raw, 4).map_err(FormatError::io(&name, "read the file"))?;
         let compression = Compression::of(&magic);
         refuse_wrong_ending(&name, compression)?;
         let raw = Cursor::new(magic).chain(raw);
         let plain: Box<dyn Read + 'p> = match compression {
             None => Box::new(raw),
-            Some(Compression::Gzip) => Box::new(flate2::bufread::MultiGzDecoder::new(raw)),
-            Some(Compression::Zstd) => Box::new(
-                zstd::Decoder::with_buffer(raw).map_err(FormatError::io(&name, "start the zstd decoder"))?,
-            ),
+            Some(method) => decompress(&name, method, raw)?,
         };
         let mut content = BufReader::with_capacity(BUFFER, plain);
         let plain_file =
             self.path().filter(|path| path.is_file() && compression.is_none()).map(Path::to_owned);
         let content_later = Box::new(io::empty());
         let mut open =
-            OpenSource { name, compression, sample: Vec::new(), plain_file, content: content_later, tally };
+            OpenSource { name, compression, sample: Vec::new(), plain_file, content: content_later, hashing };
         open.sample = fill(&mut content, SAMPLE).map_err(|error| open.read_error(error))?;
         open.content = Box::new(Cursor::new(open.sample.clone()).chain(content));
         Ok(open)
     }
 }
 
-/// A source in the middle of being read.
+/// A source that is being read.
 pub(crate) struct OpenSource<'p> {
     pub(crate) name: String,
     pub(crate) compression: Option<Compression>,
-    /// The first bytes of the decompressed content, to tell the format by.
+    /// The first bytes of the decompressed content, by which the format is detected.
     pub(crate) sample: Vec<u8>,
     /// The file on disk, where the source is a plain one that can be read in any order.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet is read out of order"))]
     pub(crate) plain_file: Option<PathBuf>,
     /// The whole decompressed content, the sample included.
     pub(crate) content: Box<dyn BufRead + 'p>,
-    tally: Rc<RefCell<Tally<'p>>>,
+    hashing: Rc<RefCell<HashingReader<'p>>>,
 }
 
 impl OpenSource<'_> {
-    /// An error of reading: the decompressor's if the file is compressed, else the system's.
+    /// The error of a failed read: of the decompressor or of the operating system.
     pub(crate) fn read_error(&self, source: io::Error) -> FormatError {
         read_error(&self.name, self.compression, source)
     }
@@ -127,7 +125,7 @@ impl OpenSource<'_> {
         [".gz", ".zst", ".zstd"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
     }
 
-    /// Whether the content goes on behind the sample.
+    /// Whether the content is longer than the sample.
     pub(crate) fn sample_is_cut(&self) -> bool {
         self.sample.len() == SAMPLE
     }
@@ -139,21 +137,21 @@ impl OpenSource<'_> {
         Ok(bytes)
     }
 
-    /// Reads what a parser left over, and gives the size and the SHA-256 of the raw file.
+    /// Reads the bytes that a parser left unread, and returns the size and the SHA-256 of the raw file.
     pub(crate) fn finish(self) -> Result<(u64, String), FormatError> {
-        let Self { name, content, tally, .. } = self;
+        let Self { name, content, hashing, .. } = self;
         drop(content);
-        let mut tally = tally.borrow_mut();
-        io::copy(&mut *tally, &mut io::sink()).map_err(FormatError::io(&name, "read the file"))?;
-        let digest = std::mem::take(&mut tally.hash).finalize();
-        Ok((tally.bytes, digest.iter().map(|byte| format!("{byte:02x}")).collect()))
+        let mut hashing = hashing.borrow_mut();
+        io::copy(&mut *hashing, &mut io::sink()).map_err(FormatError::io(&name, "read the file"))?;
+        let digest = std::mem::take(&mut hashing.hash).finalize();
+        Ok((hashing.bytes, digest.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 }
 
-/// What kind of error a failed read is: decompressors report damage as an `io::Error`.
+/// The error of a failed read. Decompressors report damaged data as an `io::Error` too.
 pub(crate) fn read_error(name: &str, compression: Option<Compression>, source: io::Error) -> FormatError {
     match compression {
-        // An error number means that the system itself refused.
+        // An error number means that the operating system failed, not the decompressor.
         Some(method) if source.raw_os_error().is_none() => FormatError::Compression {
             file: name.to_owned(),
             method: method.name(),
@@ -187,26 +185,46 @@ impl Compression {
     }
 }
 
-/// A name that promises compression over content that has none would only confuse a parser.
+/// The decompressed content of a file.
+#[cfg(feature = "compression")]
+fn decompress<'p>(
+    name: &str,
+    method: Compression,
+    raw: impl BufRead + 'p,
+) -> Result<Box<dyn Read + 'p>, FormatError> {
+    Ok(match method {
+        Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(raw)),
+        Compression::Zstd => Box::new(
+            zstd::Decoder::with_buffer(raw).map_err(FormatError::io(name, "start the zstd decoder"))?,
+        ),
+    })
+}
+
+#[cfg(not(feature = "compression"))]
+fn decompress<'p>(
+    name: &str,
+    method: Compression,
+    _: impl BufRead + 'p,
+) -> Result<Box<dyn Read + 'p>, FormatError> {
+    Err(FormatError::MissingFeature { file: name.to_owned(), format: method.name(), feature: "compression" })
+}
+
+/// Fails if the file name ends like that of a compressed file but the content is not compressed by that
+/// method, because the error of a parser would not explain it.
 fn refuse_wrong_ending(name: &str, compression: Option<Compression>) -> Result<(), FormatError> {
-    let promised = match name.rsplit_once('.').map(|(_, ending)| ending) {
+    let expected = match name.rsplit_once('.').map(|(_, ending)| ending) {
         Some("gz") => Some(Compression::Gzip),
         Some("zst" | "zstd") => Some(Compression::Zstd),
         Some("bz2" | "xz" | "zip") => {
-            return Err(FormatError::Unrecognised {
-                file: name.to_owned(),
-                problem: "this compression is not supported. Decompress the file first (`bzcat`, `xzcat`, `unzip -p`) \
-                          and give the result as `-`, or use gzip or zstd"
-                    .to_owned(),
-            });
+            return Err(FormatError::UnsupportedCompression { file: name.to_owned() });
         }
         _ => None,
     };
-    match promised {
-        Some(promised) if compression != Some(promised) => Err(FormatError::Compression {
+    match expected {
+        Some(expected) if compression != Some(expected) => Err(FormatError::Compression {
             file: name.to_owned(),
-            method: promised.name(),
-            problem: format!("the file does not begin as {} does", promised.name()),
+            method: expected.name(),
+            problem: format!("the file does not begin as {} does", expected.name()),
         }),
         _ => Ok(()),
     }
@@ -219,15 +237,15 @@ fn fill(reader: &mut impl Read, wanted: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Counts, hashes and reports the raw bytes that pass.
-struct Tally<'p> {
+/// Counts and hashes the raw bytes that are read, and reports progress.
+struct HashingReader<'p> {
     raw: Box<dyn Read>,
     hash: Sha256,
     bytes: u64,
     progress: &'p dyn Progress,
 }
 
-impl Read for Tally<'_> {
+impl Read for HashingReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.raw.read(buffer)?;
         self.hash.update(&buffer[..count]);
@@ -237,10 +255,10 @@ impl Read for Tally<'_> {
     }
 }
 
-/// The reader a decompressor owns, while [`OpenSource`] keeps the other handle to finish with.
-struct Shared<'p>(Rc<RefCell<Tally<'p>>>);
+/// A handle for the decompressor; [`OpenSource`] keeps another, to read the rest of the file at the end.
+struct SharedReader<'p>(Rc<RefCell<HashingReader<'p>>>);
 
-impl Read for Shared<'_> {
+impl Read for SharedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.borrow_mut().read(buffer)
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The operating system refused.
+    /// An operation of the file system failed.
     #[error("{}: could not {action}: {source}{}", path.display(), hint(source))]
     Io {
         /// The file or directory concerned.
@@ -15,25 +15,25 @@ pub enum StoreError {
         /// Why it failed.
         source: io::Error,
     },
-    /// There is no store at this place.
-    #[error("{}: not a graph store (no readable `manifest.json`). Make one with `rana import … --out {}`", path.display(), path.display())]
+    /// There is no store in this directory.
+    #[error("{}: not a graph store (no readable `manifest.json`). Import a graph first", path.display())]
     Missing {
-        /// Where a store was looked for.
+        /// The directory.
         path: PathBuf,
     },
-    /// The directory holds something else, which must not be overwritten.
-    #[error("{}: exists and is not a graph store, so it is left alone. Choose another --out, or empty it first", path.display())]
+    /// The directory holds other files, which must not be overwritten.
+    #[error("{}: exists and is not a graph store, so it is left alone. Choose another directory, or empty it first", path.display())]
     Occupied {
         /// The directory.
         path: PathBuf,
     },
     /// Another process is writing the same store.
-    #[error("{}: another process is writing this store. Wait for it to end, or choose another --out", path.display())]
+    #[error("{}: another process is writing this store. Wait for it to end, or choose another directory", path.display())]
     Locked {
         /// The store.
         path: PathBuf,
     },
-    /// The store was written by a version of rana with another format.
+    /// The store was written in another version of the store format.
     #[error(
         "{}: store format version {found}, this program reads version {supported}. \
          Import the graph again, or use the rana that wrote it",
@@ -47,7 +47,7 @@ pub enum StoreError {
         /// The version this program reads and writes.
         supported: u32,
     },
-    /// The manifest cannot be understood.
+    /// The manifest cannot be parsed or is inconsistent.
     #[error("{}: the manifest is damaged ({what}). Import the graph again", file.display())]
     Manifest {
         /// The manifest.
@@ -71,12 +71,12 @@ pub enum StoreError {
         /// The array file.
         file: PathBuf,
     },
-    /// A file has the right checksum and impossible content: it was not written by rana.
+    /// A file has the right checksum but invalid content: it was not written by rana.
     #[error("{}: {what}. Import the graph again", file.display())]
     Invalid {
         /// The array file.
         file: PathBuf,
-        /// The broken rule.
+        /// What is invalid.
         what: &'static str,
     },
 }
@@ -88,7 +88,7 @@ impl StoreError {
     }
 }
 
-/// What to do about an error of the operating system, where there is something to say.
+/// Advice about an error of the operating system, empty where there is none.
 pub(crate) fn hint(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {

@@ -16,7 +16,7 @@ pub struct Manifest {
     pub version: u32,
     /// The program that wrote the store.
     pub written_by: String,
-    /// How much of everything there is.
+    /// How many entities, relations, facts and tasks there are.
     pub counts: Counts,
     /// Where the graph came from.
     pub inputs: Vec<Input>,
@@ -28,7 +28,7 @@ pub struct Manifest {
     pub checksum: String,
 }
 
-/// How much of everything a store holds.
+/// How many entities, relations, facts and tasks a store holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Entities.
@@ -89,7 +89,7 @@ pub struct Input {
     pub sha256: String,
 }
 
-/// What the manifest knows of one array file.
+/// Size and checksum of one array file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileRecord {
     /// Its size.

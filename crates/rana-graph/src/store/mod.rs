@@ -7,8 +7,9 @@
 //! ```
 //!
 //! Opening maps the arrays and copies none. Writing puts the arrays into a fresh `data-…`
-//! directory, syncs them, and then replaces `manifest.json` by one atomic rename: whoever is
-//! killed before that leaves the old store as it was, whoever opens sees the old or the new one.
+//! directory, syncs them, and then replaces `manifest.json` by one atomic rename. A writer that is
+//! killed before the rename leaves the old store unchanged; a reader opens either the old store or the
+//! new one.
 
 mod error;
 mod manifest;
@@ -16,6 +17,7 @@ mod read;
 mod write;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use error::StoreError;
 pub(crate) use error::hint;
@@ -35,6 +37,8 @@ const LOCK: &str = ".lock";
 
 /// An opened graph store: the graph, its tasks, and where they came from.
 ///
+/// Clones share the mapped files, so they take constant time and can be handed to other threads.
+///
 /// ```
 /// use rana_graph::{Duplicates, GraphBuilder, Store, TaskSet};
 /// # let dir = tempfile::tempdir()?;
@@ -46,15 +50,15 @@ const LOCK: &str = ".lock";
 /// assert_eq!(store.graph.facts().len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Store {
     /// The background graph.
     pub graph: Graph,
-    /// The few-shot tasks beside it, none for a plain graph.
+    /// The few-shot tasks of the graph; empty if it has none.
     pub tasks: TaskSet,
-    /// What the store says about itself.
-    pub manifest: Manifest,
-    /// Where it was opened.
+    /// The manifest: counts, inputs and checksums.
+    pub manifest: Arc<Manifest>,
+    /// The directory it was opened from.
     pub path: PathBuf,
 }
 
@@ -70,8 +74,8 @@ impl Store {
     /// Writes a store to `path`, atomically replacing the store that may be there.
     ///
     /// # Errors
-    /// If the directory holds something else, another process writes it, or the disk refuses;
-    /// a store that was there before then stays as it was.
+    /// If the directory holds other files, another process is writing the store, or writing fails. A
+    /// store that was there before is then unchanged.
     pub fn write(
         path: impl AsRef<Path>,
         graph: &Graph,
@@ -81,10 +85,10 @@ impl Store {
         write::write(path.as_ref(), graph, tasks, inputs)
     }
 
-    /// Whether `path` looks like a graph store (a manifest of ours is there, sound or not).
+    /// Whether `path` looks like a graph store: it has a manifest of this format, valid or damaged.
     #[must_use]
     pub fn is_store(path: impl AsRef<Path>) -> bool {
-        // Every version states its format first; what follows may be damaged or of another shape.
+        // Every version writes the format first; the rest may be damaged or have other fields.
         let stated = format!("\"format\":\"{FORMAT}\"");
         std::fs::read(path.as_ref().join(MANIFEST)).is_ok_and(|text| {
             let text = String::from_utf8_lossy(&text);
@@ -132,7 +136,7 @@ fn arrays<'a>(graph: &'a Graph, tasks: &'a TaskSet) -> Vec<(&'static str, &'a [u
         ("candidates.relations", cast_slice(&tasks.candidate_relations)),
         ("candidates.offsets", cast_slice(&tasks.candidates.offsets)),
         ("candidates", cast_slice(&tasks.candidates.values)),
-        ("filter.questions", cast_slice(&tasks.questions)),
+        ("filter.questions", cast_slice(&tasks.filter_keys)),
         ("filter.tails.offsets", cast_slice(&tasks.known_tails.offsets)),
         ("filter.tails", cast_slice(&tasks.known_tails.values)),
     ]

@@ -1,6 +1,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bytemuck::Pod;
 use rayon::prelude::*;
@@ -37,20 +38,20 @@ pub(super) fn open(path: &Path) -> Result<Store, StoreError> {
         facts: files.lists("tasks.facts")?,
         candidate_relations: files.array("candidates.relations")?,
         candidates: files.lists("candidates")?,
-        questions: files.array("filter.questions")?,
+        filter_keys: files.array("filter.questions")?,
         known_tails: files.lists("filter.tails")?,
     };
     check_ids(&files, &graph, &tasks)?;
     if Counts::of(&graph, &tasks) != manifest.counts {
         return Err(manifest_error(path, "its counts are not those of the arrays"));
     }
-    Ok(Store { graph, tasks, manifest, path: path.to_owned() })
+    Ok(Store { graph, tasks, manifest: Arc::new(manifest), path: path.to_owned() })
 }
 
 /// Reads the manifest and maps the arrays it names.
 ///
-/// A writer may replace the store between these two steps, and then the arrays are gone and there
-/// is a new manifest to go by; a few tries are enough to get hold of one store or the other.
+/// If a writer replaces the store between these two steps, the arrays are gone. The new manifest is
+/// then read and tried instead, a few times at most.
 fn open_files(path: &Path) -> Result<(Manifest, Files), StoreError> {
     const TRIES: usize = 10;
     let mut tries = 0;
@@ -75,7 +76,7 @@ fn read_manifest(path: &Path) -> Result<Manifest, StoreError> {
         ErrorKind::NotFound | ErrorKind::NotADirectory => StoreError::Missing { path: path.to_owned() },
         _ => StoreError::io(&file, "read the manifest")(error),
     })?;
-    // The version is read on its own first: a later manifest may have any other shape.
+    // The version is read before the rest, because a later version may have other fields.
     let value: serde_json::Value =
         serde_json::from_slice(&text).map_err(|error| manifest_error(path, error.to_string()))?;
     if value.get("format").and_then(|format| format.as_str()) != Some(FORMAT) {
@@ -180,7 +181,7 @@ impl Files {
     }
 }
 
-/// Every id points at something: after this, accessors need no checks.
+/// Checks that all ids and lengths are in range, so that accessors need not check them.
 fn check_ids(files: &Files, graph: &Graph, tasks: &TaskSet) -> Result<(), StoreError> {
     let entities = graph.entities.len() as u32;
     let directed = 2 * graph.relations.len() as u32;
@@ -229,8 +230,8 @@ fn check_ids(files: &Files, graph: &Graph, tasks: &TaskSet) -> Result<(), StoreE
     check("candidates", tasks.candidates.values.par_iter().all(|e| e.0 < entities))?;
     check(
         "filter.questions",
-        tasks.questions.par_iter().all(|q| q.head.0 < entities && q.relation.0 < directed)
-            && tasks.known_tails.len() == tasks.questions.len(),
+        tasks.filter_keys.par_iter().all(|key| key.head.0 < entities && key.relation.0 < directed)
+            && tasks.known_tails.len() == tasks.filter_keys.len(),
     )?;
     check("filter.tails", tasks.known_tails.values.par_iter().all(|e| e.0 < entities))
 }

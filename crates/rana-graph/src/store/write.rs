@@ -57,7 +57,7 @@ pub(super) fn write(
             Ok(manifest)
         }
         Err(error) => {
-            // Only what this attempt has made: the store that was there keeps all it has.
+            // Only the files of this attempt are removed; those of the old store stay.
             if !was_there {
                 let _ = fs::remove_dir_all(&data);
             }
@@ -67,7 +67,8 @@ pub(super) fn write(
     }
 }
 
-/// The arrays' directory is named after their content, so writing the same graph twice is harmless.
+/// The name of the arrays' directory. It is a hash of their content, so writing the same graph twice
+/// gives the same directory.
 fn data_name(files: &BTreeMap<String, FileRecord>) -> String {
     let mut hasher = Xxh3::new();
     for (name, record) in files {
@@ -78,7 +79,7 @@ fn data_name(files: &BTreeMap<String, FileRecord>) -> String {
     format!("{DATA_PREFIX}{:016x}", hasher.digest())
 }
 
-/// Only an empty directory or a store may be written to; a user's own files never.
+/// Fails unless the directory is empty or a store, so that other files are never overwritten.
 fn refuse_foreign_directory(path: &Path) -> Result<(), StoreError> {
     if Store::is_store(path) {
         return Ok(());
@@ -95,8 +96,8 @@ fn refuse_foreign_directory(path: &Path) -> Result<(), StoreError> {
 }
 
 fn write_arrays(data: &Path, arrays: &[(&'static str, &[u8])]) -> Result<(), StoreError> {
-    // The same content may be there already, whole or in part: files are replaced by rename, never
-    // rewritten, so that a mapping of them stays valid.
+    // The same files may exist already, all or some of them. They are replaced by rename and never
+    // rewritten, so that existing mappings stay valid.
     fs::create_dir_all(data).map_err(StoreError::io(data, "create the directory"))?;
     arrays.par_iter().try_for_each(|(name, bytes)| write_synced(&data.join(name), bytes))?;
     sync_directory(data)
@@ -111,7 +112,7 @@ fn replace_manifest(path: &Path, manifest: &Manifest) -> Result<(), StoreError> 
     sync_directory(path)
 }
 
-/// Writes a file under a temporary name, syncs it, and gives it its name.
+/// Writes a file under a temporary name, syncs it, and renames it.
 fn write_synced(target: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let mut temporary = target.as_os_str().to_owned();
     temporary.push(".new");
@@ -126,7 +127,7 @@ fn sync_directory(path: &Path) -> Result<(), StoreError> {
     atomic::sync_directory(path).map_err(StoreError::io(path, "write the directory to disk"))
 }
 
-/// Removes the arrays of the store before, and what killed writers left; failing to is no error.
+/// Removes the arrays of the previous store and those of killed writers; failures are ignored.
 fn remove_leftovers(path: &Path, current: &str) {
     let Ok(entries) = fs::read_dir(path) else { return };
     for entry in entries.flatten() {

@@ -1,4 +1,4 @@
-//! [`Background`]: emits the background facts one by one.
+//! [`Background`]: generates the background facts one by one.
 
 use std::io;
 
@@ -14,7 +14,7 @@ use super::space::{Space, mix};
 /// A fact as bare numbers: head, relation, tail.
 pub(super) type Triple = (u32, u32, u32);
 
-/// How many background facts came about in which way.
+/// How many background facts there are of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct BackgroundCounts {
     /// Facts that give an entity its first fact: translations too.
@@ -72,7 +72,7 @@ impl Cursor {
 }
 
 impl<'a, S: FnMut(Triple) -> io::Result<()>> Background<'a, S> {
-    /// Emits all background facts to `sink`; gives back the set of them and how they came about.
+    /// Emits all background facts to `sink`; returns the set of them and the counts of each kind.
     pub(super) fn generate(
         settings: &SynthSettings,
         space: &'a Space,
@@ -101,14 +101,14 @@ impl<'a, S: FnMut(Triple) -> io::Result<()>> Background<'a, S> {
         Ok((this.known, this.counts))
     }
 
-    /// Emits a planted fact unless it was emitted before; gives the number of facts emitted.
+    /// Emits a planted fact unless it was emitted before; returns the number of facts emitted.
     fn emit_planted(&mut self, fact: Triple) -> io::Result<u64> {
         let emitted = u64::from(self.emit(fact)?);
         self.planted[fact.1 as usize] += emitted;
         Ok(emitted)
     }
 
-    /// Emits a fact unless it was emitted before; says whether it was new.
+    /// Emits a fact unless it was emitted before; returns whether it was new.
     fn emit(&mut self, (head, relation, tail): Triple) -> io::Result<bool> {
         let fresh = self.known.insert(head, relation, tail);
         if fresh {
@@ -147,7 +147,7 @@ impl<'a, S: FnMut(Triple) -> io::Result<()>> Background<'a, S> {
     }
 
     /// A translation fact that an entity without facts takes part in: an exact one of any relation
-    /// before one beside the point, and large relations more often than small ones.
+    /// before one at a neighbouring point, and large relations more often than small ones.
     fn first_fact(&self, entity: u32) -> Option<Triple> {
         let links = self.schema.links(self.space.type_of(entity));
         let start = self.weighted(links, mix(u64::from(entity)));
@@ -163,7 +163,7 @@ impl<'a, S: FnMut(Triple) -> io::Result<()>> Background<'a, S> {
             return Some((entity, relation, translation.tail(entity, step, self.space)?));
         }
         let head = translation.head(entity, step, self.space)?;
-        // An entity that shares its point is no tail: the first on the point is.
+        // Of entities that share a point, only the first can be a tail.
         (translation.tail(head, step, self.space) == Some(entity)).then_some((head, relation, entity))
     }
 
@@ -212,7 +212,7 @@ impl<'a, S: FnMut(Triple) -> io::Result<()>> Background<'a, S> {
         }
     }
 
-    /// Emits up to `quota` facts of a relation, and at least one, if need be a random one.
+    /// Emits up to `quota` facts of a relation, and at least one, which may be random.
     fn plant_relation(&mut self, relation: u32, quota: u64) -> io::Result<()> {
         match self.schema.rules[relation as usize] {
             Rule::Translation(_) => {
@@ -260,7 +260,7 @@ impl<'a, S: FnMut(Triple) -> io::Result<()>> Background<'a, S> {
         Ok(made)
     }
 
-    /// Always both directions, so an odd quota is left one short.
+    /// Emits both directions of each fact, so one fact is missing from an odd quota.
     fn plant_symmetric(&mut self, relation: u32, step: Translation, quota: u64) -> io::Result<u64> {
         let mut made = 0;
         for head in self.space.members(step.head_type) {
@@ -292,7 +292,7 @@ impl<'a, S: FnMut(Triple) -> io::Result<()>> Background<'a, S> {
         Ok(())
     }
 
-    /// Emits a new random fact of a relation, well typed; gives back its tail.
+    /// Emits a new random fact of a relation with the right types; returns its tail.
     fn random_fact(&mut self, relation: u32, head: Option<u32>) -> io::Result<u32> {
         let (head_type, tail_type) = self.schema.ends(self.schema.rules[relation as usize]);
         loop {

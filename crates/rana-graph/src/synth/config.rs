@@ -1,5 +1,4 @@
-//! What to generate: [`SynthSettings`] as a person writes them, [`SynthConfig`] as the generator
-//! takes them.
+//! What to generate: [`SynthSettings`] as they are written, and [`SynthConfig`], the same checked.
 
 use std::ops::{Deref, RangeInclusive};
 
@@ -8,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::error::SynthError;
 use crate::tasks::Split;
 
-/// The sizes of types below which a planted relation has too little room.
+/// The smallest size of a type; planted relations need that many entities.
 const SMALLEST_TYPE: u64 = 32;
 
 /// The published bounds of a few-shot relation: more than 50 and fewer than 500 facts.
@@ -114,7 +113,7 @@ impl Default for FewShotShares {
 }
 
 impl SynthSettings {
-    /// The names [`like`](Self::like) knows.
+    /// The names that [`like`](Self::like) accepts.
     pub const PRESETS: [&'static str; 3] = ["wiki-one", "nell-one", "small"];
 
     /// A preset: the sizes of `wiki-one` or `nell-one`, or a `small` graph for tests of learning.
@@ -164,7 +163,7 @@ impl SynthSettings {
     }
 }
 
-/// Checked settings: whoever holds one can generate.
+/// Checked settings, from which a graph can be generated.
 ///
 /// ```
 /// use rana_graph::synth::{SynthConfig, SynthSettings};
@@ -185,7 +184,7 @@ impl SynthConfig {
     /// Checks settings.
     ///
     /// # Errors
-    /// Names the first field that cannot be met, and says what would do.
+    /// Names the first field with an invalid value, and the values that are valid.
     pub fn new(settings: SynthSettings) -> Result<Self, SynthError> {
         let s = &settings;
         check_shares(

@@ -3,16 +3,16 @@ use std::path::{Path, PathBuf};
 
 use crate::store::hint;
 
-/// What can go wrong when a graph is generated.
+/// Why a graph could not be generated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SynthError {
-    /// A setting cannot be met.
+    /// A setting has an invalid value.
     #[error("synth setting `{field}`: must be {expected}")]
     Config {
         /// The field of `SynthSettings`.
         field: &'static str,
-        /// What would do.
+        /// The values that are valid.
         expected: String,
     },
     /// There is no preset of this name.
@@ -21,13 +21,13 @@ pub enum SynthError {
         /// The name asked for.
         name: String,
     },
-    /// The directory holds something already, which must not be overwritten.
-    #[error("{}: exists and is not an empty directory, so it is left alone. Choose another --out, or empty it first", path.display())]
+    /// The directory is not empty and must not be overwritten.
+    #[error("{}: exists and is not an empty directory, so it is left alone. Choose another directory, or empty it first", path.display())]
     Occupied {
         /// The directory.
         path: PathBuf,
     },
-    /// The operating system refused.
+    /// An operation of the file system failed.
     #[error("{}: could not {action}: {source}{}", path.display(), hint(source))]
     Io {
         /// The file or directory concerned.
@@ -37,7 +37,7 @@ pub enum SynthError {
         /// Why it failed.
         source: io::Error,
     },
-    /// The writer the facts were sent to refused them.
+    /// The writer failed.
     #[error("could not write the facts: {0}")]
     Write(#[source] io::Error),
 }

@@ -12,7 +12,7 @@ use super::relation::{AROUND, RelationName, Rule, Schema};
 use super::space::Space;
 use crate::tasks::Split;
 
-/// How often a rule with enough facts is sought before the best so far is taken.
+/// How many rules are drawn to find one with enough facts, before the best of them is taken.
 const TRIES: usize = 16;
 
 /// Heads are drawn among this many times `max_facts` of the best-connected entities of a type.
@@ -68,21 +68,21 @@ impl<'a> FewShot<'a> {
         facts.shuffle(&mut self.rng);
         facts.truncate(wanted);
         self.add_noise(rule, size, &mut facts);
-        // The first facts are the support of dev and test relations: noise must be able to be there.
+        // The first facts are the support of dev and test relations, which may contain noise.
         facts.shuffle(&mut self.rng);
         let tail_type = self.schema.ends(rule).1;
         SynthTask { name: RelationName { prefix: "task_", number, rule }, split, facts, tail_type }
     }
 
-    /// Sizes are even on a logarithmic scale, so that small relations are as usual as in the benchmarks.
+    /// Sizes are uniform on a logarithmic scale, so that small relations are as frequent as in the benchmarks.
     fn draw_size(&mut self) -> usize {
         let (least, most) = (self.settings.min_facts, self.settings.max_facts);
         let log = self.rng.random_range((least as f64).ln()..=(most as f64).ln());
         (log.exp().round() as u64).clamp(least, most) as usize
     }
 
-    /// Draws rules until one has `wanted` exact facts; otherwise takes the one that has most, and
-    /// goes on to the points beside the translated one.
+    /// Draws rules until one has `wanted` exact facts; otherwise takes the one that has most, and adds
+    /// facts at the points next to the translated one.
     fn draw_rule(&mut self, wanted: usize, draw_rule: DrawRule<'a>) -> (Rule, Vec<Pair>) {
         let mut rule = draw_rule(self);
         let mut facts = self.exact(rule);
@@ -106,7 +106,7 @@ impl<'a> FewShot<'a> {
         self.well_connected(self.schema.origin(rule)).filter_map(follow).collect()
     }
 
-    /// Blurs a translation that is short of facts, one neighbouring point after the other.
+    /// Adds facts at neighbouring points to a translation that has too few, one point after the other.
     fn add_beside(&self, rule: Rule, wanted: usize, facts: &mut Vec<Pair>) {
         let Rule::Translation(translation) = rule else { return };
         for step in 1..AROUND.len() {

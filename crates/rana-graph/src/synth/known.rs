@@ -4,8 +4,8 @@ use hashbrown::HashTable;
 
 use super::space::mix;
 
-/// A set of facts in 9 bytes and a little slack each; it makes distinctness exact, and tells which
-/// paths of the background a composed relation may follow.
+/// A set of facts, of about 9 bytes each. It excludes duplicates, and gives the paths of the background
+/// that a composed relation may follow.
 #[derive(Debug)]
 pub(super) struct Known {
     entities: u64,

@@ -1,5 +1,5 @@
-//! Generated graphs of any size with **planted structure**: what the benchmark graphs cannot be
-//! shared for, measured on, or known the truth of.
+//! Generated graphs of any size with **planted structure**. They can be shared freely, have any size for
+//! measurements of speed, and their true structure is known.
 //!
 //! # What is planted
 //! - Every entity has one **type** (types are equally large) and a point in the type's latent box
@@ -7,8 +7,8 @@
 //!   centre of the box outwards.
 //! - A **translation** from type A to type B with a displacement `v` (up to a third of the box
 //!   along each axis) joins a head at `x` with the entity of B at exactly `x + v`, if that is in
-//!   the box: a functional relation. Relations planned larger than that go on with the six points
-//!   beside `x + v`, one after the other, and become many-to-many.
+//!   the box: a functional relation. Relations planned larger than that continue with the six points
+//!   next to `x + v`, one after the other, and become many-to-many.
 //! - An **inverse** relation holds `(t, h)` only where the relation it inverts has `(h, t)`.
 //! - A **composed** relation holds `(h, t)` only where its first relation leads from `h` to some
 //!   `m` and its second from `m` to `t`.
@@ -29,12 +29,12 @@
 //! Few-shot relations divide by [`FewShotShares`] within each split: 50 % are new translations
 //! whose displacement no path of one or two background translations, read either way, has;
 //! 25 % invert a background relation and 25 % compose two, and there every fact follows from
-//! background facts, apart from noise. Rules may still catch some facts of a new translation: the
-//! facts beside the point of large background relations, and symmetric relations, are not
-//! considered, and where 256 draws find no such displacement any is taken. Few-shot facts are
+//! background facts, apart from noise. Rules may still predict some facts of a new translation, because
+//! the check does not consider symmetric relations and the additional points of large background
+//! relations, and because any displacement is taken if 256 draws find no such one. Few-shot facts are
 //! drawn among well-connected heads, are distinct, and carry the noise share too. Rules are drawn
-//! anew until one has enough exact facts; where none has, which only tiny types bring about, a
-//! translation goes on to the points beside, and what is still short is filled up with noise.
+//! again until one has enough exact facts. If none has, which happens only with tiny types, a translation
+//! continues with the neighbouring points, and facts that are still missing are noise.
 //!
 //! # What is exact
 //! The numbers of entities (each in at least one background fact), of distinct background facts,

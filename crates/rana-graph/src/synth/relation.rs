@@ -14,7 +14,7 @@ use super::space::{Shift, Space, add, negate};
 pub(super) const AROUND: [Shift; 7] =
     [[0, 0, 0], [1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]];
 
-/// How often a translation that no short path performs is sought before any is taken.
+/// How many translations are drawn to find one that no short path performs, before any is taken.
 const TRIES: usize = 256;
 
 /// A translation from one type to another.
@@ -43,7 +43,7 @@ impl Translation {
         space.moved(head, self.tail_type, add(self.shift, AROUND[step]))
     }
 
-    /// The first head whose tail at `step` stands where this one does.
+    /// The first head whose tail at `step` is at the point of this one.
     pub(super) fn head(&self, tail: u32, step: usize, space: &Space) -> Option<u32> {
         space.moved(tail, self.head_type, negate(add(self.shift, AROUND[step])))
     }
@@ -95,7 +95,7 @@ pub(super) struct Link {
 impl Schema {
     pub(super) fn draw(settings: &SynthSettings, space: &Space, rng: &mut ChaCha8Rng) -> Self {
         let [translating, inverse, composed, symmetric] = settings.background_families();
-        // Going round the types gives each at least one relation that leaves it.
+        // Taking the types in turn gives each at least one outgoing relation.
         let translations: Vec<_> = (0..translating as u32)
             .map(|number| Translation::draw(number % space.types(), space, rng))
             .collect();
@@ -211,14 +211,14 @@ fn links(translations: &[Translation], types: u32) -> Vec<Vec<Link>> {
     links
 }
 
-/// Symmetric relations join close neighbours, which is as near as a translation can come to them.
+/// Symmetric relations join close neighbours, which a translation model can approximate best.
 fn draw_symmetric(space: &Space, rng: &mut ChaCha8Rng) -> Rule {
     let of_type = rng.random_range(0..space.types());
     let shift = AROUND[rng.random_range(1..AROUND.len() as u32) as usize];
     Rule::Symmetric(Translation { head_type: of_type, tail_type: of_type, shift })
 }
 
-/// Writes a relation's name, which tells a person its family; models never read names.
+/// Writes a relation's name, which contains its family for human readers; models do not read names.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RelationName {
     /// Stands before the family: empty for the background, `task_` for few-shot relations.

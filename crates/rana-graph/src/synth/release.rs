@@ -20,7 +20,7 @@ use super::space::Space;
 use crate::atomic::beside;
 use crate::tasks::Split;
 
-/// Called now and then with the background facts written so far and their total.
+/// Called regularly with the number of background facts written so far and their total.
 pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
 
 /// How many facts are written between two calls of a [`Progress`].
@@ -31,13 +31,13 @@ const BUFFER: usize = 1 << 20;
 /// What was generated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SynthReport {
-    /// Background facts by the way they came about.
+    /// Background facts by kind.
     pub background: BackgroundCounts,
     /// Facts of all few-shot relations; none are generated when only the background is written.
     pub few_shot_facts: u64,
 }
 
-/// Independent random streams, so that what one part draws never shifts another.
+/// Independent random streams, so that the numbers drawn by one part do not depend on another.
 #[derive(Clone, Copy)]
 enum Stream {
     Schema,
@@ -45,7 +45,7 @@ enum Stream {
     FewShot,
 }
 
-/// A graph about to be generated: everything small is there, facts come one by one.
+/// A graph to be generated. Types and rules are in memory, facts are generated one by one.
 struct Synth<'a> {
     config: &'a SynthConfig,
     space: Space,
@@ -128,11 +128,11 @@ pub fn write_tsv(
 
 /// Writes a release directory in the public format of NELL-One, which must not exist or be empty.
 ///
-/// The files are written and synced in a directory beside it that takes its name at the end, so
-/// an interrupted call leaves no half release under the name.
+/// The files are written and synced in a temporary directory beside it, which is renamed at the end, so
+/// that an interrupted call leaves no incomplete release under the name.
 ///
 /// # Errors
-/// If the directory holds something, or cannot be written.
+/// If the directory is not empty, or cannot be written.
 pub fn write_release(
     dir: &Path,
     config: &SynthConfig,
@@ -145,7 +145,7 @@ pub fn write_release(
         .write(progress)
         .and_then(|report| put_in_place(&unfinished, dir).map(|()| report));
     if written.is_err() {
-        // What matters is the first error; a leftover carries a telling name.
+        // The first error is returned; if this one fails, the name shows that the directory is unfinished.
         let _ = fs::remove_dir_all(&unfinished);
     }
     written

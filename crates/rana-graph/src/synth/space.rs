@@ -1,4 +1,4 @@
-//! [`Space`]: where every entity stands in the latent box of its type.
+//! [`Space`]: the position of every entity in the latent box of its type.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub(super) type Shift = [i32; 3];
 ///
 /// The entities of a type have consecutive ids. Each type has its own box of `side³` integer
 /// points. The first `side³` entities of a type stand one on each point, from the centre of the
-/// box outwards; the few left over share the points of the first. Small ids within a type are thus
+/// box outwards; the remaining ones share the points of the first. Small ids within a type are thus
 /// central, and a relation that takes its heads in the order of ids stays in a well-connected core.
 #[derive(Debug)]
 pub(super) struct Space {
@@ -78,7 +78,7 @@ impl Space {
         (to != from).then_some(to)
     }
 
-    /// The name of an entity, which tells its type as names of NELL do.
+    /// The name of an entity, which contains its type as names of NELL do.
     pub(super) fn name(&self, entity: u32) -> EntityName {
         EntityName { of_type: self.type_of(entity), entity }
     }

@@ -1,4 +1,4 @@
-//! JSON objects read entry by entry, and written the way the releases are.
+//! JSON objects, read entry by entry and written with the white space of the releases.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -62,8 +62,8 @@ where
     }
 }
 
-/// Spaces behind commas and colons, as Python writes JSON: an exported task file is then the
-/// released one byte for byte.
+/// Writes a space after commas and colons, as Python does, so that an exported task file has the bytes of
+/// the released one.
 pub(super) struct ReleaseFormatter;
 
 impl serde_json::ser::Formatter for ReleaseFormatter {

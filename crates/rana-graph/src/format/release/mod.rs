@@ -8,7 +8,7 @@
 //! | `e1rel_e2.json` | head and relation, joined without a separator → known tails |
 //! | `ent2ids`, `relation2ids` | names → row numbers of released vectors; the latter with `…_inv` twins |
 //! | `text/entity2text.txt`, `text/relation2text.txt` | labels, tab-separated |
-//! | `text/entity2type.txt` | types, tab-separated, where the names do not tell them; ours |
+//! | `text/entity2type.txt` | types, tab-separated; an addition of rana, where names do not contain types |
 
 mod json;
 mod read;
@@ -28,7 +28,7 @@ const ENTITY_IDS: &str = "ent2ids";
 const RELATION_IDS: &str = "relation2ids";
 const ENTITY_TEXT: &str = "text/entity2text.txt";
 const RELATION_TEXT: &str = "text/relation2text.txt";
-/// Not part of the published layout: written where the names do not tell the types.
+/// Not part of the published layout: written if the names do not contain the types.
 const ENTITY_TYPES: &str = "text/entity2type.txt";
 /// The ending of an inverse relation's name in `relation2ids`.
 const INVERSE_SUFFIX: &str = "_inv";
@@ -47,7 +47,7 @@ pub(crate) fn is_release(directory: &Path) -> bool {
     directory.join(PATH_GRAPH).is_file()
 }
 
-/// The bytes of all files of a release that are there.
+/// The size of all existing files of a release.
 pub(crate) fn release_size(directory: &Path) -> u64 {
     let tasks = Split::ALL.map(tasks_file);
     let files =
@@ -56,7 +56,7 @@ pub(crate) fn release_size(directory: &Path) -> u64 {
     files.filter_map(|file| directory.join(file).metadata().ok()).map(|file| file.len()).sum()
 }
 
-/// The type a name gives where names give types: NELL's, or else `num` (numbers, scores).
+/// The type of a name in NELL: the one it contains, or else `num` (numbers, scores).
 fn type_by_name(name: &str) -> &str {
     type_in_name(name).unwrap_or("num")
 }

@@ -8,7 +8,7 @@ use super::{
     CANDIDATES, ENTITY_IDS, ENTITY_TEXT, ENTITY_TYPES, FILTER, INVERSE_SUFFIX, PATH_GRAPH, RELATION_IDS,
     RELATION_TEXT, tasks_file, type_by_name, type_in_name,
 };
-use crate::batch::{Batch, BatchSender, Kind, Named, Stopped, pipeline};
+use crate::batch::{Batch, BatchSender, Disconnected, Kind, NamedStatement, pipeline};
 use crate::format::{
     DelimitedOptions, FormatError, Header, OpenSource, Place, Sink, Source, Statement, delimited,
 };
@@ -29,7 +29,7 @@ pub(crate) struct Release {
     pub(crate) self_loops: u64,
 }
 
-/// Reads a release directory; `skipped` decides what becomes of malformed entries.
+/// Reads a release directory; `skipped` decides whether malformed entries are skipped.
 pub(crate) fn read_release(
     directory: &Path,
     duplicates: Duplicates,
@@ -50,8 +50,8 @@ pub(crate) fn read_release(
     }
 
     let task_files = read_task_files(&mut files)?;
-    let candidates = files.json(CANDIDATES)?;
-    name_task_relations(&task_files, candidates.as_ref(), &mut builder)?;
+    let candidates = files.load(CANDIDATES)?;
+    add_task_relations(&task_files, candidates.as_ref(), &mut builder)?;
     let (duplicates, self_loops) = (builder.duplicate_count(), builder.self_loop_count());
     let graph = builder.finish();
     let mut tasks = TaskSetBuilder::default();
@@ -61,22 +61,22 @@ pub(crate) fn read_release(
     if let Some(file) = &candidates {
         read_candidates(file, &graph, &mut tasks, skipped)?;
     }
-    match files.json(FILTER)? {
+    match files.load(FILTER)? {
         Some(file) => read_filter(&file, &graph, &mut tasks, skipped)?,
         None => tasks.filter_from_tasks(),
     }
     Ok(Release { graph, tasks: tasks.finish(), inputs: files.inputs, facts_read, duplicates, self_loops })
 }
 
-/// The files of the directory, each noted among the inputs when it is read.
+/// The files of the directory; each is recorded among the inputs when it is read.
 struct Files<'a> {
     directory: &'a Path,
     progress: &'a dyn Progress,
     inputs: Vec<Input>,
 }
 
-/// A JSON file in memory.
-struct Json {
+/// A file in memory.
+struct LoadedFile {
     name: String,
     bytes: Vec<u8>,
 }
@@ -87,7 +87,7 @@ impl Files<'_> {
         path.is_file().then_some(Source::Path(path))
     }
 
-    /// Reads a file by `read`, if it is there.
+    /// Reads a file with `read`, if it exists.
     fn read<T>(
         &mut self,
         file: &str,
@@ -99,12 +99,12 @@ impl Files<'_> {
         Ok(Some(value))
     }
 
-    fn json(&mut self, file: &str) -> Result<Option<Json>, FormatError> {
-        self.read(file, |open| Ok(Json { name: open.name.clone(), bytes: open.read_all()? }))
+    fn load(&mut self, file: &str) -> Result<Option<LoadedFile>, FormatError> {
+        self.read(file, |open| Ok(LoadedFile { name: open.name.clone(), bytes: open.read_all()? }))
     }
 }
 
-/// Reads a source by `read`, and notes its size and hash under `name`.
+/// Reads a source with `read`, and records its size and hash under `name`.
 fn read_input<T>(
     source: &Source,
     name: &str,
@@ -117,7 +117,7 @@ fn read_input<T>(
     Ok((value, Input { name: name.to_owned(), format: "nell-one".to_owned(), bytes, sha256 }))
 }
 
-/// Which vocabularies were given, so that a name outside them is an error.
+/// Which vocabularies the release has; a name that is not in them is an error.
 #[derive(Clone, Copy)]
 struct Vocabulary {
     entities: bool,
@@ -131,7 +131,7 @@ fn read_entity_ids(files: &mut Files<'_>, builder: &mut GraphBuilder) -> Result<
     Ok(true)
 }
 
-/// Interns the relations in the order of `relation2ids`, if there is one, and notes its rows.
+/// Interns the relations in the order of `relation2ids`, if there is one, and records its rows.
 fn read_relation_ids(files: &mut Files<'_>, builder: &mut GraphBuilder) -> Result<bool, FormatError> {
     let Some(names) = read_ids(files, RELATION_IDS)? else { return Ok(false) };
     let known: std::collections::HashSet<&str> = names.iter().map(String::as_str).collect();
@@ -154,9 +154,9 @@ fn read_relation_ids(files: &mut Files<'_>, builder: &mut GraphBuilder) -> Resul
 
 /// The names of a JSON object name → row, in the order of the rows.
 fn read_ids(files: &mut Files<'_>, file: &str) -> Result<Option<Vec<String>>, FormatError> {
-    let Some(json) = files.json(file)? else { return Ok(None) };
+    let Some(loaded) = files.load(file)? else { return Ok(None) };
     let mut rows: Vec<(u64, String)> = Vec::new();
-    for_each_entry(&json.name, &json.bytes, |name, row: u64| {
+    for_each_entry(&loaded.name, &loaded.bytes, |name, row: u64| {
         rows.push((row, name.to_owned()));
         Ok(())
     })?;
@@ -167,7 +167,7 @@ fn read_ids(files: &mut Files<'_>, file: &str) -> Result<Option<Vec<String>>, Fo
     for (expected, (row, name)) in rows.iter().enumerate() {
         if *row != expected as u64 {
             return Err(FormatError::Release {
-                file: json.name,
+                file: loaded.name,
                 problem: format!(
                     "row numbers must be 0, 1, 2, … without gaps or repeats; expected {expected}, found {row} for `{name}`"
                 ),
@@ -192,7 +192,7 @@ fn read_path_graph(
         return Err(FormatError::Release { file, problem });
     }
     let progress = files.progress;
-    let mut unreadable = skipped.another();
+    let mut unreadable = skipped.with_same_policy();
     let mut facts_read = 0;
     let ((), input) = pipeline(
         |sender| {
@@ -211,7 +211,7 @@ fn read_path_graph(
     Ok(facts_read)
 }
 
-/// Sends the background facts down the line.
+/// Sends the background facts to the thread that builds the graph.
 struct PathGraphSink<'a> {
     sender: &'a mut BatchSender,
     skipped: &'a mut Skipped,
@@ -220,15 +220,17 @@ struct PathGraphSink<'a> {
 impl Sink for PathGraphSink<'_> {
     fn statement(&mut self, statement: Statement<'_>, line: Option<u64>) -> Result<(), FormatError> {
         let Statement::Fact { head, relation, tail } = statement else { return Ok(()) };
-        self.sender.push(Kind::Fact, [head, relation, tail], line).map_err(|Stopped| FormatError::stopped())
+        self.sender
+            .push(Kind::Fact, [head, relation, tail], line)
+            .map_err(|Disconnected| FormatError::disconnected())
     }
 
     fn malformed(&mut self, error: FormatError) -> Result<(), FormatError> {
-        self.skipped.take(error)
+        self.skipped.skip_or_fail(error)
     }
 }
 
-/// Adds the facts of a batch, holding them to the released vocabularies, and gives their number.
+/// Adds the facts of a batch whose names are in the released vocabularies, and returns their number.
 fn add_known(
     builder: &mut GraphBuilder,
     batch: &Batch,
@@ -238,12 +240,12 @@ fn add_known(
 ) -> Result<u64, FormatError> {
     builder.touch(batch);
     let mut facts = Vec::new();
-    for Named { names, line, .. } in batch.iter() {
+    for NamedStatement { names, line, .. } in batch.iter() {
         match known_fact(builder, names, vocabulary) {
             Ok(fact) => facts.push(fact),
             Err(problem) => {
                 let place = Place { file: file.to_owned(), line, column: None };
-                skipped.take(FormatError::malformed(place, problem))?;
+                skipped.skip_or_fail(FormatError::malformed(place, problem))?;
             }
         }
     }
@@ -296,15 +298,16 @@ fn read_types(
     })
 }
 
-/// Reads lines of two names with a tab between them; `false` if the file is not there.
+/// Reads lines of two names with a tab between them; `false` if there is no such file.
 fn read_pairs(
     files: &mut Files<'_>,
     file: &str,
     skipped: &mut Skipped,
     mut each: impl FnMut(&str, &str) -> Result<(), String>,
 ) -> Result<bool, FormatError> {
-    let Some(json) = files.json(file)? else { return Ok(false) };
-    for (at, line) in json.bytes.split(|&byte| byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty())
+    let Some(loaded) = files.load(file)? else { return Ok(false) };
+    for (at, line) in
+        loaded.bytes.split(|&byte| byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty())
     {
         let pair =
             std::str::from_utf8(line).ok().and_then(|line| line.trim_end_matches('\r').split_once('\t'));
@@ -313,14 +316,15 @@ fn read_pairs(
             None => Err("expected two names in UTF-8 with a tab between them".to_owned()),
         };
         if let Err(problem) = taken {
-            skipped.take(FormatError::malformed(Place::at(&json.name, at as u64 + 1, 1), problem))?;
+            skipped
+                .skip_or_fail(FormatError::malformed(Place::at(&loaded.name, at as u64 + 1, 1), problem))?;
         }
     }
     Ok(true)
 }
 
 /// NELL names carry their type; by the published rule, names without one (numbers, scores) share
-/// the type `num`. Other graphs' names say nothing.
+/// the type `num`. The names of other graphs contain no types.
 fn add_types_in_names(builder: &mut GraphBuilder) {
     let mut entities = (0..builder.entity_count() as u32).map(EntityId);
     if entities.any(|entity| type_in_name(builder.entity_name(entity)).is_some()) {
@@ -328,21 +332,21 @@ fn add_types_in_names(builder: &mut GraphBuilder) {
     }
 }
 
-fn read_task_files(files: &mut Files<'_>) -> Result<Vec<(Split, Json)>, FormatError> {
+fn read_task_files(files: &mut Files<'_>) -> Result<Vec<(Split, LoadedFile)>, FormatError> {
     let mut found = Vec::new();
     for split in Split::ALL {
-        if let Some(json) = files.json(&tasks_file(split))? {
-            found.push((split, json));
+        if let Some(loaded) = files.load(&tasks_file(split))? {
+            found.push((split, loaded));
         }
     }
     Ok(found)
 }
 
-/// Tells the graph of the relations that only tasks and candidates know; a task relation with
-/// background facts would give its answers away.
-fn name_task_relations(
-    task_files: &[(Split, Json)],
-    candidates: Option<&Json>,
+/// Adds the relations that occur only in tasks and candidates to the graph. A task relation must not have
+/// background facts, which would reveal its answers.
+fn add_task_relations(
+    task_files: &[(Split, LoadedFile)],
+    candidates: Option<&LoadedFile>,
     builder: &mut GraphBuilder,
 ) -> Result<(), FormatError> {
     let mut seen = BTreeSet::new();
@@ -359,8 +363,8 @@ fn name_task_relations(
             builder.add_task_relation(relation).map_err(|relation| FormatError::Release {
                 file: file.name.clone(),
                 problem: format!(
-                    "the {split} task `{relation}` also has facts in {PATH_GRAPH}, which would give its answers away. \
-                     Remove them there, or cut the tasks anew with `rana split`"
+                    "the {split} task `{relation}` also has facts in {PATH_GRAPH}, which would reveal its answers. \
+                     Remove them there, or split the graph into tasks again"
                 ),
             })
         })?;
@@ -376,7 +380,7 @@ fn name_task_relations(
 }
 
 fn read_tasks(
-    file: &Json,
+    file: &LoadedFile,
     split: Split,
     graph: &Graph,
     tasks: &mut TaskSetBuilder,
@@ -394,12 +398,12 @@ fn read_tasks(
                 let unknown = if graph.entity(&head.0).is_none() { &head.0 } else { &tail.0 };
                 format!("names the entity `{unknown}`, which the graph does not have")
             };
-            skipped.take(FormatError::malformed(
+            skipped.skip_or_fail(FormatError::malformed(
                 Place::file(&file.name),
                 format!("fact {} of the task `{relation}` {problem}", at + 1),
             ))?;
         }
-        let relation = named(graph, relation);
+        let relation = task_relation(graph, relation);
         tasks.add_task(split, relation, pairs);
         Ok(())
     })
@@ -409,13 +413,13 @@ fn pair_of(graph: &Graph, head: &str, tail: &str) -> Option<Pair> {
     Some(Pair { head: graph.entity(head)?, tail: graph.entity(tail)? })
 }
 
-/// The id of a relation that [`name_task_relations`] has made known.
-fn named(graph: &Graph, relation: &str) -> RelationId {
+/// The id of a relation that [`add_task_relations`] has added.
+fn task_relation(graph: &Graph, relation: &str) -> RelationId {
     graph.relation(relation).unwrap_or_default()
 }
 
 fn read_candidates(
-    file: &Json,
+    file: &LoadedFile,
     graph: &Graph,
     tasks: &mut TaskSetBuilder,
     skipped: &mut Skipped,
@@ -425,7 +429,7 @@ fn read_candidates(
         for name in &names {
             match graph.entity(&name.0) {
                 Some(entity) => candidates.push(entity),
-                None => skipped.take(FormatError::malformed(
+                None => skipped.skip_or_fail(FormatError::malformed(
                     Place::file(&file.name),
                     format!(
                         "the candidates of `{relation}` name `{}`, which the graph does not have",
@@ -434,13 +438,13 @@ fn read_candidates(
                 ))?,
             }
         }
-        tasks.add_candidates(named(graph, relation), candidates);
+        tasks.add_candidates(task_relation(graph, relation), candidates);
         Ok(())
     })
 }
 
 fn read_filter(
-    file: &Json,
+    file: &LoadedFile,
     graph: &Graph,
     tasks: &mut TaskSetBuilder,
     skipped: &mut Skipped,
@@ -449,7 +453,7 @@ fn read_filter(
     let facts = tasks.facts();
     for_each_entry(&file.name, &file.bytes, |key, tails: Vec<Text<'_>>| {
         let mut malformed =
-            |problem: String| skipped.take(FormatError::malformed(Place::file(&file.name), problem));
+            |problem: String| skipped.skip_or_fail(FormatError::malformed(Place::file(&file.name), problem));
         let readings = keys.split(graph, key);
         if readings.is_empty() {
             return malformed(format!("the key `{key}` is no entity followed by a task relation"));
@@ -459,17 +463,17 @@ fn read_filter(
                 malformed(format!("the key `{key}` lists `{}`, which the graph does not have", tail.0))?;
                 continue;
             };
-            // Of several readings of a key, those hold that a task has as a fact.
+            // If a key can be read in several ways, the ways that are facts of a task are taken.
             let is_fact =
                 |&&(head, relation): &&(EntityId, RelationId)| facts.contains(&Fact { head, relation, tail });
-            let meant: Vec<_> =
+            let matching: Vec<_> =
                 readings.iter().filter(|reading| readings.len() == 1 || is_fact(reading)).collect();
-            if meant.is_empty() {
+            if matching.is_empty() {
                 malformed(format!(
-                    "the key `{key}` can be read as more than one entity and relation, and no task tells which"
+                    "the key `{key}` can be read as more than one entity and relation, and none of them is a fact of a task"
                 ))?;
             }
-            for &&(head, relation) in &meant {
+            for &&(head, relation) in &matching {
                 tasks.add_known(head, relation, tail);
             }
         }

@@ -60,12 +60,13 @@ pub(in crate::format) fn write_release(directory: &Path, graph: &Graph, tasks: &
     write_labels(directory, graph)
 }
 
-/// The filter under its joined keys; questions that share a key share an entry.
+/// The filter under its joined keys. Several pairs of a head and a relation may share a joined key, and
+/// then share an entry.
 fn filter_keys<'g>(graph: &'g Graph, tasks: &TaskSet) -> Vec<(String, Vec<&'g str>)> {
     let mut entries: Vec<(String, Vec<&str>)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
-    for (question, tails) in tasks.filter() {
-        let key = format!("{}{}", graph.entity_name(question.head), graph.relation_name(question.relation));
+    for (pair, tails) in tasks.filter() {
+        let key = format!("{}{}", graph.entity_name(pair.head), graph.relation_name(pair.relation));
         let place = *places.entry(key.clone()).or_insert(entries.len());
         if place == entries.len() {
             entries.push((key, Vec::new()));
@@ -75,7 +76,7 @@ fn filter_keys<'g>(graph: &'g Graph, tasks: &TaskSet) -> Vec<(String, Vec<&'g st
     entries
 }
 
-/// Lists the types, unless the reader will find them in the names.
+/// Writes the types, unless they are part of the names.
 fn write_types(directory: &Path, graph: &Graph) -> io::Result<()> {
     let types = |entity| graph.types(entity).iter().map(|type_id| graph.type_names().name(type_id.0));
     let told_by_name = |entity| types(entity).eq([type_by_name(graph.entity_name(entity))]);
@@ -92,7 +93,7 @@ fn write_types(directory: &Path, graph: &Graph) -> io::Result<()> {
     })
 }
 
-/// The rows of `relation2ids`: as they came, or each relation followed by its inverse.
+/// The rows of `relation2ids`: as they were imported, or else each relation followed by its inverse.
 fn relation_rows(graph: &Graph) -> Vec<RelationId> {
     match graph.release_rows() {
         Some(rows) => rows.to_vec(),

@@ -1,0 +1,59 @@
+//! Without a cargo feature, what needs it is refused by an error that names the feature.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use rana_graph::format::{
+    AnswerFormat, AnswerWriter, ExportError, FactFormat, FormatError, Source, export_facts,
+};
+use rana_graph::{Graph, ImportOptions, import};
+
+fn refuses_to_read(name: &str, bytes: &'static [u8], missing: &str) {
+    let source = Source::Memory { name: name.to_owned(), bytes };
+    match import(&[source], &ImportOptions::default(), &()) {
+        Err(FormatError::MissingFeature { file, feature, .. }) => {
+            assert_eq!((file.as_str(), feature), (name, missing));
+        }
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn refuses_to_write(facts: FactFormat, answers: &[AnswerFormat], missing: &str) {
+    let refused = |error| match error {
+        ExportError::MissingFeature { feature, .. } => feature == missing,
+        _ => false,
+    };
+    assert!(refused(export_facts(&Graph::default(), &[], facts, Vec::new()).unwrap_err()));
+    for &format in answers {
+        assert!(AnswerWriter::new(format, Vec::new()).err().is_some_and(refused), "{format}");
+    }
+}
+
+#[test]
+fn rdf() {
+    if cfg!(feature = "rdf") {
+        return;
+    }
+    for name in ["a.nt", "a.nq", "a.ttl", "a.trig", "detected_from_content"] {
+        refuses_to_read(name, b"<http://a> <http://b> <http://c> .\n", "rdf");
+    }
+    refuses_to_read("a.rdf", b"<?xml version=\"1.0\"?><rdf:RDF/>", "rdf");
+    let answers = [AnswerFormat::NTriples, AnswerFormat::Turtle, AnswerFormat::Rdf12];
+    refuses_to_write(FactFormat::NTriples, &answers, "rdf");
+}
+
+#[test]
+fn parquet() {
+    if cfg!(feature = "parquet") {
+        return;
+    }
+    refuses_to_read("a.parquet", b"PAR1....PAR1", "parquet");
+    refuses_to_write(FactFormat::Parquet, &[AnswerFormat::Parquet], "parquet");
+}
+
+#[test]
+fn compression() {
+    if cfg!(feature = "compression") {
+        return;
+    }
+    refuses_to_read("a.tsv.gz", b"\x1f\x8b\x08\0", "compression");
+    refuses_to_read("a.tsv.zst", b"\x28\xb5\x2f\xfd", "compression");
+}

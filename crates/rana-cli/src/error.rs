@@ -5,12 +5,13 @@ use std::path::Path;
 use rana::embed::link_prediction::LinkPredictionError;
 use rana::embed::{CheckpointError, TableError, TrainError};
 use rana::eval::FewShotError;
-use rana::fewshot::rana::{MetaError, RunError};
 use rana::fewshot::{EpisodeError, SplitError, SupportError};
-use rana::fused::FusedError;
+use rana::fused_training::FusedError;
 use rana::graph::format::{ExportError, FormatError};
 use rana::graph::synth::SynthError;
 use rana::graph::{HeldOut, Split, StoreError};
+use rana::models::OpenError;
+use rana::models::training::{RunError, TrainingError};
 use rana::predictor::PredictorError;
 use rana::reproduction::ReproductionError;
 use rana::sweep::PlanError;
@@ -64,13 +65,11 @@ pub(crate) enum CliError {
     #[error("stopped in epoch {epoch} of {epochs}; a checkpoint is written. Go on with `{resume}`")]
     Stopped { epoch: u32, epochs: u32, resume: String },
     #[error(transparent)]
-    Meta(#[from] MetaError),
+    Training(#[from] TrainingError),
+    #[error(transparent)]
+    Open(#[from] OpenError),
     #[error(transparent)]
     Run(#[from] RunError),
-    #[error(
-        "the {what} of the run {run} cannot be opened. If it has moved, say where by --graph or --vectors. {source}"
-    )]
-    Moved { run: String, what: &'static str, source: Box<CliError> },
     #[error("stopped at step {step} of {steps}; a checkpoint is written. Go on with `{resume}`")]
     StoppedTraining { step: u64, steps: u64, resume: String },
     #[error(transparent)]

@@ -47,13 +47,9 @@ impl SettingsFile {
     }
 }
 
-/// Prints settings as TOML, every field; those that may have a value but have none as comments.
-pub(crate) fn print_settings(settings: &impl Serialize, unset: &[(&str, bool)]) -> Result<(), CliError> {
-    let mut text = String::new();
-    // TOML has no way to say that a field has no value.
-    for (field, _) in unset.iter().filter(|(_, is_unset)| *is_unset) {
-        text += &format!("# {field}\n");
-    }
+/// Prints settings as TOML, every field; lines that would set optional fields are comments on top.
+pub(crate) fn print_settings(settings: &impl Serialize, unset: &[String]) -> Result<(), CliError> {
+    let mut text: String = unset.iter().map(|line| format!("# {line}\n")).collect();
     text += &toml::to_string(settings).map_err(io::Error::other)?;
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;

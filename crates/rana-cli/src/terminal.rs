@@ -8,8 +8,8 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
-use rana::eval::ResultsTable;
 use rana::graph::{Progress, Unit};
+use rana::report::ResultsTable;
 use serde::Serialize;
 
 use crate::cli::OutputArgs;

@@ -14,10 +14,10 @@ use crate::card::{
     BaselineRow, CardResult, Common, EvaluationCard, HitsAt, Official, Protocol, Provenance, RelationCard,
     RelationMrr, RelationResampled, Resampled, Ties,
 };
-use crate::task_ranking::TaskRanking;
 use crate::few_shot::{FewShotError, official_seed};
 use crate::peak_memory::peak_memory;
 use crate::report::MacroMetrics;
+use crate::task_ranking::TaskRanking;
 
 /// A model and the name of its row.
 pub type NamedModel<'m> = (&'m str, &'m dyn FewShotModel);

@@ -66,18 +66,18 @@ pub struct CandidateConfig {
 /// assert_eq!(names, ["paris", "rome"]);
 /// ```
 #[derive(Debug)]
-pub struct CandidateBuilder<'g> {
-    graph: &'g Graph,
+pub struct CandidateBuilder {
+    graph: Graph,
     config: CandidateConfig,
     types: OnceLock<Groups>,
     targets: OnceLock<Groups>,
 }
 
-impl<'g> CandidateBuilder<'g> {
+impl CandidateBuilder {
     /// A builder over a graph.
     #[must_use]
-    pub fn new(graph: &'g Graph, config: CandidateConfig) -> Self {
-        Self { graph, config, types: OnceLock::new(), targets: OnceLock::new() }
+    pub fn new(graph: &Graph, config: CandidateConfig) -> Self {
+        Self { graph: graph.clone(), config, types: OnceLock::new(), targets: OnceLock::new() }
     }
 
     /// The candidate tails of a relation with these tails, ascending and distinct.
@@ -101,8 +101,8 @@ impl<'g> CandidateBuilder<'g> {
 
     /// The groups the rule joins, none if it takes all entities.
     fn groups(&self, tails: &[EntityId]) -> Option<&Groups> {
-        let types = || self.types.get_or_init(|| Groups::by_type(self.graph));
-        let targets = || self.targets.get_or_init(|| Groups::by_incoming_relation(self.graph));
+        let types = || self.types.get_or_init(|| Groups::by_type(&self.graph));
+        let targets = || self.targets.get_or_init(|| Groups::by_incoming_relation(&self.graph));
         let typed = || tails.iter().any(|&tail| !self.graph.types(tail).is_empty());
         match self.config.rule {
             CandidateRule::All => None,

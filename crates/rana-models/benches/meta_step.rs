@@ -1,6 +1,6 @@
 //! How fast RANA learns: prints one line of JSON about one step, for `benches/meta_step.py` to read.
 //!
-//! `cargo bench -p rana-fewshot --bench meta_step -- --data DIR [--dim N] [--tasks N] [--entities frozen]
+//! `cargo bench -p rana-models --bench meta_step -- --data DIR [--dim N] [--tasks N] [--entities frozen]
 //! [--fill] [--repeats N] [--threads N] [--dump FILE]`; `--fill` gives every entity as many neighbours as
 //! the encoder takes, and `--dump` writes the inputs and the gradient of one batch for others to compare.
 #![allow(missing_docs, clippy::unwrap_used)]
@@ -12,13 +12,14 @@ use std::time::Instant;
 use rana_embed::Table;
 use rana_embed::format::{Tensor, Values, write_tensors};
 use rana_fewshot::TrainingTasks;
-use rana_fewshot::rana::{
-    Contrasts, Layout, MetaTask, MetaTrainer, RanaConfig, RanaParameters, StartVectors, TrainEntities,
-};
 use rana_graph::format::Source;
 use rana_graph::{
     Duplicates, EntityId, Fact, Graph, GraphBuilder, ImportOptions, Imported, RelationId, TaskSet, import,
     keyed_rng,
+};
+use rana_models::rana::{RanaConfig, TrainEntities};
+use rana_models::training::{
+    Contrasts, MetaTask, Parameters, RunConfig, StartVectors, Trainer, TrainerConfig,
 };
 use rand::RngExt;
 
@@ -136,18 +137,18 @@ fn neighbours(graph: &Graph, most: usize) -> [Vec<u32>; 3] {
 struct Dump<'a> {
     graph: &'a Graph,
     config: &'a RanaConfig,
+    trainer: &'a TrainerConfig,
     batch: &'a [MetaTask],
-    before: &'a RanaParameters,
+    before: &'a Parameters,
     gradient: &'a [f32],
     /// After one step of Adam.
-    after: &'a RanaParameters,
+    after: &'a Parameters,
 }
 
 impl Dump<'_> {
     fn write(&self, path: &Path) {
-        let Self { graph, config, batch, before, gradient, after } = *self;
+        let Self { graph, config, trainer, batch, before, gradient, after } = *self;
         let dim = before.rows.dim();
-        let layout = Layout::new(config, dim);
         let [relations, entities, counts] = neighbours(graph, config.neighbours);
         let support = ids(&batch.iter().map(|task| &task.support));
         let query = ids(&batch.iter().map(|task| &task.query));
@@ -169,7 +170,7 @@ impl Dump<'_> {
             tensor("learned.rows", &[learned.len(), dim], Values::F32(after.rows.learned_values())),
         ];
         for (name, pairs, [heads, tails, negatives]) in
-            [("support", config.shots, &support), ("query", config.queries, &query)]
+            [("support", trainer.shots, &support), ("query", trainer.queries, &query)]
         {
             let tasks = batch.len();
             tensors.push(tensor(&format!("{name}.heads"), &[tasks, pairs], Values::U32(heads)));
@@ -177,7 +178,7 @@ impl Dump<'_> {
             let shape = [tasks, pairs, config.negatives];
             tensors.push(tensor(&format!("{name}.negatives"), &shape, Values::U32(negatives)));
         }
-        for block in layout.blocks() {
+        for block in before.layout.blocks.blocks() {
             let shape = [block.rows, block.columns];
             for (kind, values) in [("weight", before.weights.as_slice()), ("gradient", gradient)] {
                 let values = Values::F32(&values[block.range()]);
@@ -194,12 +195,7 @@ fn main() {
     let Some(arguments) = Arguments::read() else {
         return println!("nothing measured: give --data");
     };
-    let config = RanaConfig {
-        batch: arguments.tasks,
-        train_entities: arguments.entities,
-        steps: u64::MAX,
-        ..RanaConfig::default()
-    };
+    let config = RanaConfig { train_entities: arguments.entities, ..RanaConfig::default() };
     let Imported { mut graph, tasks, .. } =
         import(&[Source::Path(arguments.data.clone())], &ImportOptions::default(), &()).unwrap();
     if arguments.is_filled {
@@ -218,17 +214,21 @@ fn measured(arguments: &Arguments, config: &RanaConfig, graph: &Graph, tasks: &T
         ),
         relations: unit_vectors(2 * graph.relation_count(), dim, 2),
     };
-    let tasks = TrainingTasks::new(graph, tasks, config.fold, config.data_mode, config.candidates);
-    let trainer = || MetaTrainer::new(config.clone(), graph, &tasks, &start).unwrap();
+    let settings = TrainerConfig { batch: arguments.tasks, steps: u64::MAX, ..TrainerConfig::default() };
+    let tasks = TrainingTasks::new(graph, tasks, settings.fold, settings.data_mode, settings.candidates);
+    let run = RunConfig::new(settings.clone(), config.clone());
+    let trainer = || Trainer::new(run.clone(), graph, &tasks, &start).unwrap();
     let mut drawing = trainer();
     let batch = drawing.draw_batch();
-    let (loss, gradient) = drawing.gradient(&batch);
+    let result = drawing.gradient(&batch);
+    let (loss, gradient) = (result.loss, result.weights);
     let mut stepping = trainer();
     // The first batch of one training is that of the other.
     stepping.step().unwrap();
     if let Some(path) = &arguments.dump {
         let (before, after) = (&drawing.state().parameters, &stepping.state().parameters);
-        Dump { graph, config, batch: &batch, before, gradient: &gradient, after }.write(path);
+        Dump { graph, config, trainer: &settings, batch: &batch, before, gradient: &gradient, after }
+            .write(path);
     }
     let mut pairs: Vec<_> = batch.iter().flat_map(|task| task.support.pairs()).copied().collect();
     let seen: usize = pairs

@@ -34,3 +34,53 @@ pub mod vectors;
 
 pub use open::{MEAN_TRANSLATION, OpenError, OpenedModel, OpenedRun, RunToOpen};
 pub use training_free::{Baseline, BaselineKind};
+
+#[cfg(test)]
+mod tests {
+    use crate::fused::EvidenceKind;
+    use crate::rana::{
+        Activation, AggInput, Attn, AttnInput, BetaScale, BetaSpace, Ends, FewSurvivors, InnerReduction,
+        NegWeight, NeighbourChoice, OuterReduction, Padding, PruneSpace, RScope, RelInit, Residual,
+        ScoreSpace, TestNegatives, TrainEntities,
+    };
+    use crate::training::{Init, RowUpdates};
+
+    /// Parsing, printing and serde must agree on every name.
+    macro_rules! check_names {
+        ($($type:ident),+) => {$(
+            for &variant in $type::ALL {
+                assert_eq!(variant.to_string().parse::<$type>(), Ok(variant));
+                let json = serde_json::to_string(&variant).unwrap();
+                assert_eq!(json, format!("\"{variant}\""));
+                assert_eq!(serde_json::from_str::<$type>(&json).unwrap(), variant);
+            }
+        )+};
+    }
+
+    #[test]
+    fn every_name_is_the_same_everywhere() {
+        check_names!(EvidenceKind, Init, RowUpdates);
+        check_names!(
+            Activation,
+            AggInput,
+            Attn,
+            AttnInput,
+            BetaScale,
+            BetaSpace,
+            Ends,
+            FewSurvivors,
+            InnerReduction,
+            NegWeight,
+            NeighbourChoice,
+            OuterReduction,
+            Padding,
+            PruneSpace,
+            RScope,
+            RelInit,
+            Residual,
+            ScoreSpace,
+            TestNegatives,
+            TrainEntities
+        );
+    }
+}

@@ -18,8 +18,17 @@ pub const FUSED: &str = "rana-fused";
 
 /// Every model that can be trained into a run.
 pub static MODELS: &[ModelEntry] = &[
-    ModelEntry::steps::<RanaConfig>("RANA", "relation-aware attention over neighbours and negatives", rana::PRESETS),
-    ModelEntry::evidence(FUSED, "rana-fused", "a trained model and the evidence in the graph, weighed", fused::open),
+    ModelEntry::steps::<RanaConfig>(
+        "RANA",
+        "relation-aware attention over neighbours and negatives",
+        rana::PRESETS,
+    ),
+    ModelEntry::evidence(
+        FUSED,
+        "rana-fused",
+        "a trained model and the evidence in the graph, weighed",
+        fused::open,
+    ),
 ];
 
 /// Settings that suit a benchmark.
@@ -125,6 +134,13 @@ impl ModelEntry {
             preset: name.to_owned(),
             presets: self.presets.iter().map(|preset| preset.name).collect(),
         })
+    }
+
+    /// The name of the preset that was tuned beyond the paper, or of the first one.
+    #[must_use]
+    pub fn tuned_preset(&self) -> &'static str {
+        let tuned = self.presets.iter().find(|preset| preset.name.ends_with("-tuned"));
+        tuned.or(self.presets.first()).map_or("paper", |preset| preset.name)
     }
 
     /// Opens its model in a run.

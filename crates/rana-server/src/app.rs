@@ -12,14 +12,14 @@ use crate::decisions::Keeper;
 use crate::learned::Learned;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
-use crate::question::Question;
+use crate::relation_question::RelationQuestion;
 use crate::relations::RelationTable;
 use crate::run::RunInfo;
 
 /// What all requests share.
 pub(crate) struct App {
     pub(crate) config: ServerConfig,
-    pub(crate) predictor: &'static Predictor<'static>,
+    pub(crate) predictor: Predictor,
     pub(crate) run: RunInfo,
     /// Made by a thread of its own once the server listens: millions of names take some seconds.
     pub(crate) index: OnceLock<NameIndex>,
@@ -47,7 +47,7 @@ impl App {
     }
 
     /// The relation of a question, learned now or before.
-    pub(crate) fn learn(&self, question: &Question) -> Result<Arc<LearnedRelation<'static>>, Problem> {
+    pub(crate) fn learn(&self, question: &RelationQuestion) -> Result<Arc<LearnedRelation>, Problem> {
         self.learned.get(&question.request, || {
             self.metrics.learned.inc();
             Ok(self.predictor.learn(question.request.clone())?)

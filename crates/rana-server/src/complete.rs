@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use rana::graph::{EntityId, Graph};
-use rana::predictor::{AnswerLimits, LearnedRelation};
+use rana::predictor::{AnswerLimits, LearnedRelation, PrecisionError};
 use rayon::prelude::*;
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -19,7 +19,7 @@ use crate::explanation::ExplanationBody;
 use crate::extract::Body;
 use crate::json::JsonBytes;
 use crate::problem::Problem;
-use crate::question::{AskedRelation, Question, yes};
+use crate::relation_question::{RelationBody, RelationQuestion, sentence, yes};
 
 /// The word for heads that the server chooses.
 const PLAUSIBLE: &str = "plausible";
@@ -191,12 +191,12 @@ pub(crate) async fn complete(
 ) -> Result<JsonBytes, Problem> {
     // Labels and mistakes take a search.
     if !request.has_only_names(&app.predictor.store().graph) {
-        return in_turn(&app, |app| Asked::new(app, request)).await;
+        return in_turn(&app, |app| CompleteQuestion::new(app, request)).await;
     }
-    let asked = Asked::new(&app, request)?;
+    let asked = CompleteQuestion::new(&app, request)?;
     match app.learned.ready(&asked.question.request) {
         // Answered sooner than another thread would begin to.
-        Some(learned) if asked.is_short(&learned) => JsonBytes::new(&answer(&app, asked, &learned)),
+        Some(learned) if asked.is_short(&learned) => JsonBytes::new(&answer(&app, asked, &learned)?),
         _ => in_turn(&app, |_| Ok(asked)).await,
     }
 }
@@ -204,14 +204,14 @@ pub(crate) async fn complete(
 /// Learns what is asked for and answers it when it is its turn.
 async fn in_turn(
     app: &Arc<App>,
-    understand: impl FnOnce(&App) -> Result<Asked, Problem> + Send + 'static,
+    understand: impl FnOnce(&App) -> Result<CompleteQuestion, Problem> + Send + 'static,
 ) -> Result<JsonBytes, Problem> {
     let work = {
         let app = Arc::clone(app);
         move || {
             let asked = understand(&app)?;
             let learned = app.learn(&asked.question)?;
-            JsonBytes::new(&answer(&app, asked, &learned))
+            JsonBytes::new(&answer(&app, asked, &learned)?)
         }
     };
     app.computations.run(work).await
@@ -233,22 +233,24 @@ impl CompleteRequest {
 }
 
 /// A request, understood.
-struct Asked {
-    question: Question,
+struct CompleteQuestion {
+    question: RelationQuestion,
     /// None if the server chooses them.
     heads: Option<Vec<EntityId>>,
     limits: AnswerLimits,
+    /// The share of answers that must be right.
+    precision: Option<f64>,
     reasons: bool,
 }
 
-impl Asked {
+impl CompleteQuestion {
     /// Looks names up and checks what can be checked without a model.
     fn new(app: &App, request: CompleteRequest) -> Result<Self, Problem> {
         check(&request, &app.config.limits)?;
-        let least = request.min_confidence.map(|least| least as f32);
-        let min_confidence = least_confidence(app, least, request.precision)?;
+        let min_confidence = request.min_confidence.map(|least| least as f32);
         let min_score = request.min_score.map(|score| score as f32);
         let limits = AnswerLimits { top: request.top, min_score, min_confidence };
+        let precision = request.precision;
         let CompleteRequest { relation, support, rejected, heads, types, candidates, exclude_known, .. } =
             request;
         let heads = match heads {
@@ -258,20 +260,27 @@ impl Asked {
                 Some(heads?)
             }
         };
-        let asked = AskedRelation { relation, support, rejected, types, candidates, exclude_known };
-        Ok(Self { question: Question::new(app, asked)?, heads, limits, reasons: request.reasons })
+        let asked = RelationBody { relation, support, rejected, types, candidates, exclude_known };
+        Ok(Self {
+            question: RelationQuestion::new(app, asked)?,
+            heads,
+            limits,
+            precision,
+            reasons: request.reasons,
+        })
     }
 
     /// Whether the answer takes so little that it need not wait for its turn.
-    fn is_short(&self, learned: &LearnedRelation<'_>) -> bool {
+    fn is_short(&self, learned: &LearnedRelation) -> bool {
         let is_one = self.heads.as_ref().is_some_and(|heads| heads.len() == 1);
         is_one && !self.reasons && learned.scored_tails() <= FEW_TAILS
     }
 }
 
-fn answer(app: &App, asked: Asked, learned: &LearnedRelation<'_>) -> Completion {
-    let graph = &app.predictor.store().graph;
-    let Asked { question, heads: listed, limits, reasons } = asked;
+fn answer(app: &App, asked: CompleteQuestion, learned: &LearnedRelation) -> Result<Completion, Problem> {
+    let graph = app.predictor.graph();
+    let CompleteQuestion { question, heads: listed, mut limits, precision, reasons } = asked;
+    limits.min_confidence = least_confidence(learned, limits.min_confidence, precision)?;
     let is_listed = listed.is_some();
     let (heads, heads_left_out) = match listed {
         Some(heads) => (heads, 0),
@@ -298,17 +307,17 @@ fn answer(app: &App, asked: Asked, learned: &LearnedRelation<'_>) -> Completion 
         in_graph: question.request.relation.is_some(),
         name: question.name,
         support: learned.support().len(),
-        record: learned.record(),
+        record: learned.leave_one_out(),
         candidates: learned.candidates().len(),
         min_confidence: limits.min_confidence,
         note: learned.note(),
     };
-    Completion { relation, results, heads_left_out }
+    Ok(Completion { relation, results, heads_left_out })
 }
 
 fn head_answers(
     graph: &Graph,
-    learned: &LearnedRelation<'_>,
+    learned: &LearnedRelation,
     head: EntityId,
     limits: &AnswerLimits,
     reasons: bool,
@@ -327,7 +336,7 @@ fn head_answers(
 }
 
 /// Plausible heads, the best known first if there are too many, and how many were left out.
-fn plausible(graph: &Graph, learned: &LearnedRelation<'_>, most: usize) -> (Vec<EntityId>, usize) {
+fn plausible(graph: &Graph, learned: &LearnedRelation, most: usize) -> (Vec<EntityId>, usize) {
     let mut heads = learned.plausible_heads();
     let left_out = heads.len().saturating_sub(most);
     heads.sort_by_key(|&head| std::cmp::Reverse(graph.degree(head)));
@@ -386,24 +395,19 @@ fn check(request: &CompleteRequest, limits: &Limits) -> Result<(), Problem> {
 }
 
 /// How sure answers have to be, for a precision too.
-fn least_confidence(app: &App, least: Option<f32>, precision: Option<f64>) -> Result<Option<f32>, Problem> {
+fn least_confidence(
+    learned: &LearnedRelation,
+    least: Option<f32>,
+    precision: Option<f64>,
+) -> Result<Option<f32>, Problem> {
     let Some(wanted) = precision else { return Ok(least) };
-    let Some(learned) = app.predictor.calibration() else {
-        return Err(Problem::unprocessable(
-            "No precision",
-            "The run had too few tasks to learn how sure answers are. Ask without precision.",
-        ));
-    };
-    match learned.threshold(wanted) {
-        Some(point) => Ok(Some(least.unwrap_or(0.0).max(point.confidence))),
-        None => {
-            let best = learned.best_precision().map_or(0.0, |point| point.precision);
-            Err(Problem::unprocessable(
-                "No such precision",
-                format!(
-                    "No confidence gives a precision of {wanted}; the best that was seen is {best:.2}. Ask for less."
-                ),
-            ))
+    match learned.confidence_for(wanted) {
+        Ok(confidence) => Ok(Some(least.unwrap_or(0.0).max(confidence))),
+        Err(error @ PrecisionError::Unknown { .. }) => {
+            Err(Problem::unprocessable("No precision", sentence(&format!("{error}. Ask without precision"))))
+        }
+        Err(error @ PrecisionError::TooHigh { .. }) => {
+            Err(Problem::unprocessable("No such precision", sentence(&format!("{error}. Ask for less"))))
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::explanation::ExplanationBody;
 use crate::extract::Body;
 use crate::json::JsonBytes;
 use crate::problem::Problem;
-use crate::question::{AskedRelation, Question, yes};
+use crate::relation_question::{RelationBody, RelationQuestion, yes};
 
 /// A relation, and a pair that it may hold for.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -54,12 +54,12 @@ pub(crate) async fn explain(
 ) -> Result<JsonBytes, Problem> {
     let ExplainRequest { relation, support, rejected, types, candidates, exclude_known, head, tail } =
         request;
-    let asked = AskedRelation { relation, support, rejected, types, candidates, exclude_known };
+    let asked = RelationBody { relation, support, rejected, types, candidates, exclude_known };
     let work = {
         let app = Arc::clone(&app);
         move || {
             let [head, tail] = [app.resolve(&head)?, app.resolve(&tail)?];
-            let question = Question::new(&app, asked)?;
+            let question = RelationQuestion::new(&app, asked)?;
             let learned = app.learn(&question)?;
             JsonBytes::new(&ExplanationBody::from(learned.explain(head, tail)))
         }

@@ -23,7 +23,7 @@ struct Kept {
     clock: u64,
 }
 
-type Relation = Arc<LearnedRelation<'static>>;
+type Relation = Arc<LearnedRelation>;
 
 struct Entry {
     /// Empty while somebody learns it; others who ask for the same wait rather than learn it again.
@@ -59,7 +59,7 @@ impl Learned {
     pub(crate) fn get(
         &self,
         request: &RelationRequest,
-        learn: impl FnOnce() -> Result<LearnedRelation<'static>, Problem>,
+        learn: impl FnOnce() -> Result<LearnedRelation, Problem>,
     ) -> Result<Relation, Problem> {
         let cell = self.cell(request);
         let outcome = cell.get_or_init(|| learn().map(Arc::new)).clone();

@@ -3,6 +3,7 @@
 //! `rana serve` is this crate: a [`Server`] is bound to a run and then answers until it is stopped. `/openapi.json`
 //! describes every route, and `/` is a page that uses them.
 
+mod answer_file;
 mod app;
 mod auth;
 mod complete;
@@ -13,14 +14,13 @@ mod entities;
 mod entity;
 mod explain;
 mod explanation;
-mod export;
 mod extract;
 mod json;
 mod learned;
 mod metrics;
 mod page;
 mod problem;
-mod question;
+mod relation_question;
 mod relations;
 mod routes;
 mod run;

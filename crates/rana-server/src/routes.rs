@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::problem::{panicked, unknown_route, wrong_method};
-use crate::{auth, complete, decisions, entities, explain, export, metrics, page, relations, run};
+use crate::{answer_file, auth, complete, decisions, entities, explain, metrics, page, relations, run};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -39,7 +39,7 @@ fn protected() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(complete::complete))
         .routes(routes!(explain::explain))
         .routes(routes!(decisions::list, decisions::decide))
-        .routes(routes!(export::export))
+        .routes(routes!(answer_file::export))
         .routes(routes!(metrics::metrics))
 }
 

@@ -1,10 +1,9 @@
 //! What the server serves: the run, its graph, and what may be asked for.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use axum::extract::State;
-use rana::graph::format::AnswerFormat;
+use rana::answers::AnswerFormat;
 use rana::graph::{Split, Task};
 use rana::predictor::Predictor;
 use serde::Serialize;
@@ -24,7 +23,7 @@ pub(crate) struct RunInfo {
     /// Where the run is.
     run: String,
     /// `rana` or `rana-fused`.
-    model: &'static str,
+    model: String,
     /// The support size that the model was trained or measured with.
     shots: usize,
     /// The size of the graph.
@@ -86,7 +85,8 @@ pub(crate) struct LimitInfo {
 }
 
 impl RunInfo {
-    pub(crate) fn new(run: &Path, predictor: &Predictor<'_>, limits: &Limits) -> Self {
+    pub(crate) fn new(predictor: &Predictor, limits: &Limits) -> Self {
+        let run = &predictor.run().path;
         let store = predictor.store();
         let graph = &store.graph;
         let confidence = match predictor.calibration() {
@@ -107,7 +107,7 @@ impl RunInfo {
         };
         Self {
             run: run.display().to_string(),
-            model: predictor.model_name(),
+            model: predictor.model_name().to_owned(),
             shots: predictor.shots(),
             graph: GraphInfo {
                 entities: graph.entity_count(),
@@ -130,7 +130,7 @@ impl RunInfo {
 
 impl Example {
     /// Of the least seen task that has facts beyond a support.
-    fn new(predictor: &Predictor<'_>) -> Option<Self> {
+    fn new(predictor: &Predictor) -> Option<Self> {
         let store = predictor.store();
         let shots = predictor.shots();
         let splits = [Split::Test, Split::Dev, Split::Train];

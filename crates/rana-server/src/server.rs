@@ -12,7 +12,7 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use rana::predictor::{Opened, Predictor, PredictorError};
+use rana::predictor::{Predictor, PredictorError};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
@@ -72,11 +72,7 @@ impl Server {
     ///
     /// # Errors
     /// If the run cannot be used, its decisions cannot be kept, or the address is taken.
-    pub fn bind(opened: Opened, config: ServerConfig) -> Result<Self, ServerError> {
-        // Threads of all kinds share these, and learned relations point into them. A server lives as
-        // long as its process, so there is no later moment at which to give them back.
-        let opened: &'static Opened = Box::leak(Box::new(opened));
-        let predictor: &'static Predictor<'static> = Box::leak(Box::new(opened.predictor()?));
+    pub fn bind(predictor: Predictor, config: ServerConfig) -> Result<Self, ServerError> {
         let decisions = Keeper::open(&config.decisions)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -90,15 +86,14 @@ impl Server {
         let listener = runtime.block_on(TcpListener::bind(config.address)).map_err(bind)?;
         let address = listener.local_addr().map_err(bind)?;
 
-        let store = predictor.store();
         let metrics = Metrics::new();
         let Limits { computations, queue, learned, .. } = config.limits;
         let time = config.limits.request_time();
         let app = App {
-            predictor,
-            run: RunInfo::new(opened.run_path(), predictor, &config.limits),
+            run: RunInfo::new(&predictor, &config.limits),
             index: OnceLock::new(),
-            relations: RelationTable::new(store),
+            relations: RelationTable::new(predictor.store()),
+            predictor,
             decisions,
             learned: Learned::new(learned),
             computations: Computations::new(computations, queue, time, metrics.computations.clone()),

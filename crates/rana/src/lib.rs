@@ -10,21 +10,24 @@
 //! # Ok::<(), rana::graph::format::FormatError>(())
 //! ```
 
-pub mod fused;
-mod meta_training;
+pub mod answers;
+pub mod fused_training;
 pub mod predictor;
+pub mod report;
+#[cfg(feature = "plots")]
 pub mod reproduction;
 pub mod search;
 mod settings;
+#[cfg(feature = "plots")]
 pub mod sweep;
 pub mod trial;
 mod vector_training;
 
-pub use meta_training::MetaTraining;
 pub use rana_embed as embed;
 pub use rana_eval as eval;
 pub use rana_fewshot as fewshot;
 pub use rana_graph as graph;
+pub use rana_models as models;
 pub use settings::{Settings, SettingsError, assignment};
 pub use vector_training::{VectorTraining, VectorTrainingError};
 

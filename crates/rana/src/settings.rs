@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 ///
 /// ```
 /// use rana::Settings;
-/// use rana::fewshot::rana::RanaConfig;
+/// use rana::models::rana::RanaConfig;
 /// let settings = Settings::of_assignments(&["J=3", "prune=off"])?;
 /// let config: RanaConfig = settings.over(&RanaConfig::default())?;
 /// assert_eq!(config.negatives, 3);
@@ -48,7 +48,7 @@ pub enum SettingsError {
 
 impl SettingsError {
     fn field(error: &dyn std::fmt::Display) -> Self {
-        // The reader speaks of types as this program does.
+        // In the words of this program, not in those of the reader.
         let mut message = error.to_string().trim_end().replace('\n', " ");
         for (word, meaning) in [
             ("usize", "a whole number of at least 0"),
@@ -160,19 +160,22 @@ fn overlay(base: &mut toml::Table, top: &toml::Table) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rana_fewshot::rana::{AttnInput, Prune, RanaConfig};
+    use rana_models::rana::{AttnInput, Prune, RanaConfig};
+    use rana_models::training::{RunConfig, TrainerConfig};
 
     #[test]
     fn assignments_are_toml_or_text() {
         let set = |assignments: &[&str]| {
-            Settings::of_assignments(assignments)?.over::<RanaConfig>(&RanaConfig::default())
+            Settings::of_assignments(assignments)?
+                .over::<RunConfig>(&RunConfig::new(TrainerConfig::default(), RanaConfig::default()))
         };
         let assignments =
             ["J=3", "prune=threshold(0.5)", "attn_input = rel+entity", "candidates.cap=9", "eta=2"];
         let config = set(&assignments).unwrap();
-        assert_eq!(set(&["max_norm=2", "max_norm="]).unwrap().max_norm, None);
-        assert_eq!((config.negatives, config.candidates.cap, config.eta), (3, Some(9), 2.0));
-        assert_eq!((config.prune, config.attn_input), (Prune::Threshold(0.5), AttnInput::RelationEntity));
+        assert_eq!(set(&["max_norm=2", "max_norm="]).unwrap().trainer.max_norm, None);
+        let rana = config.model_as::<RanaConfig>().unwrap();
+        assert_eq!((rana.negatives, config.trainer.candidates.cap, rana.eta), (3, Some(9), 2.0));
+        assert_eq!((rana.prune, rana.attn_input), (Prune::Threshold(0.5), AttnInput::RelationEntity));
         for (wrong, expected) in
             [("J=-1", "J"), ("nonsense=1", "nonsense"), ("J", "KEY=VALUE"), ("attn=x", "attn")]
         {
@@ -196,7 +199,9 @@ mod tests {
             alone.set(key, value);
             assert_eq!(typed, alone);
         }
-        let config: RanaConfig = settings.over(&RanaConfig::default()).unwrap();
-        assert_eq!((config.negatives, config.candidates.cap, config.eta), (3, Some(7), 0.5));
+        let base = RunConfig::new(TrainerConfig::default(), RanaConfig::default());
+        let config: RunConfig = settings.over(&base).unwrap();
+        let rana = config.model_as::<RanaConfig>().unwrap();
+        assert_eq!((rana.negatives, config.trainer.candidates.cap, rana.eta), (3, Some(7), 0.5));
     }
 }

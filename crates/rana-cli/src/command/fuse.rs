@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint, value_parser};
 use rana::embed::ModelKind;
 use rana::fewshot::PretrainingFacts;
-use rana::fewshot::fused::{EvidenceKind, FusedConfig};
-use rana::fewshot::rana::RanaConfig;
-use rana::fused::{FusedError, FusedManifest, FusedRun, FusedTraining};
+use rana::fused_training::{FusedError, FusedTraining};
 use rana::graph::Store;
+use rana::models::fused::{EvidenceKind, EvidenceRun, FusedConfig};
+use rana::models::registry;
+use rana::models::training::RunConfig;
 use rana::trial::{TrialError, VectorPlan, VectorSettings};
 use serde::Serialize;
 
@@ -17,12 +18,13 @@ use crate::error::CliError;
 use crate::settings::{SettingsFile, print_settings};
 use crate::terminal::{BOLD, Terminal, table};
 
-/// Train rana-fused: RANA and the evidence in the graph.
+/// Train a model and weigh it with the evidence in the graph.
 ///
-/// Everything that can speak for a tail is a source of evidence: RANA's score, products of other vectors, edges and
-/// paths that the support has too, copies of its tails, likeness to them, types, and names. How far
-/// each is trusted is learned across the train tasks, each of which is seen by vectors and a RANA that do not know it: so this
-/// trains both once for each fold and once for all. Ctrl-C keeps what is done, and the same command goes on.
+/// Everything that can speak for a tail is a source of evidence: the score of the trained model, products of other
+/// vectors, edges and paths that the support has too, copies of its tails, likeness to them, types, and names. How far
+/// each source is trusted is learned across the train tasks by cross-validation: the vectors and the model are trained
+/// once without each fold of the train tasks, and once on all of them. Ctrl-C keeps what is done; the same command
+/// resumes.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("\
 Evidence: {}.
@@ -39,8 +41,11 @@ pub(crate) struct FuseArgs {
     /// Where the model goes.
     #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath, required_unless_present = "print_config")]
     out: Option<PathBuf>,
-    /// Settings of RANA and its vectors that are known to serve a benchmark; if not given, those of RANA are
-    /// nell-one-tuned, and vectors are trained as serves the size of the graph.
+    /// The model that is a source of evidence.
+    #[arg(long, value_name = "NAME", default_value = registry::DEFAULT)]
+    model: String,
+    /// Settings of the model and its vectors that suit a benchmark; if not given, those of the model are its tuned ones,
+    /// and vectors are trained with settings for the size of the graph.
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
     /// The same seed gives the same model.
@@ -49,9 +54,9 @@ pub(crate) struct FuseArgs {
     /// A source of evidence that is not used; may be repeated.
     #[arg(long, value_name = "EVIDENCE")]
     without: Vec<EvidenceKind>,
-    /// One setting of RANA, such as steps=300; may be repeated. See `rana train KG --print-config` for all.
-    #[arg(long, value_name = "KEY=VALUE")]
-    rana: Vec<String>,
+    /// One setting of the model, such as steps=300; may be repeated. See `rana train KG --print-config` for all.
+    #[arg(long, value_name = "KEY=VALUE", alias = "rana")]
+    model_set: Vec<String>,
     /// One setting, such as train_task_edges=false; may be repeated. See --print-config for all.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -78,7 +83,7 @@ pub(crate) fn run(args: &FuseArgs, terminal: &Terminal) -> Result<(), CliError> 
     // `out` is required unless the settings are printed.
     let out = args.out.clone().unwrap_or_default();
     let progress = TrialsProgress::new(terminal);
-    let trained = in_pool(args.threads, || FusedRun::train(&out, &store, &training, &progress))?;
+    let trained = in_pool(args.threads, || training.train(&out, &store, &progress))?;
     drop(progress);
     let run = trained.map_err(|error| match error {
         FusedError::Trial(TrialError::Stopped) => {
@@ -86,7 +91,7 @@ pub(crate) fn run(args: &FuseArgs, terminal: &Terminal) -> Result<(), CliError> 
         }
         error => error.into(),
     })?;
-    let account = Account { run: run.path().display().to_string(), manifest: &run.manifest };
+    let account = Account { run: out.display().to_string(), evidence: &run };
     terminal.account(&account, |out| account.print(out))
 }
 
@@ -99,11 +104,13 @@ impl FuseArgs {
     }
 
     fn training(&self, store: &Store, fused: FusedConfig) -> Result<FusedTraining, CliError> {
-        let name = self.preset.as_deref().unwrap_or("nell-one-tuned");
-        let rana = RanaConfig::preset(name).map_err(|error| CliError::Usage(error.to_string()))?;
-        let rana: RanaConfig = SettingsFile::of_assignments(&self.rana)?.over(&rana)?;
-        let rana = RanaConfig { seed: self.seed, ..rana };
-        rana.check().map_err(|error| CliError::Usage(error.to_string()))?;
+        let wrong = |error: &dyn std::fmt::Display| CliError::Usage(error.to_string());
+        let entry = registry::find(&self.model).map_err(|error| wrong(&error))?;
+        let name = self.preset.as_deref().unwrap_or_else(|| entry.tuned_preset());
+        let model = RunConfig::preset(entry.name, name).map_err(|error| wrong(&error))?;
+        let model: RunConfig = SettingsFile::of_assignments(&self.model_set)?.over(&model)?;
+        let model = model.with_trainer(|trainer| trainer.seed = self.seed);
+        model.check().map_err(|error| wrong(&error))?;
         let vectors = |model| {
             let of_preset =
                 self.preset.as_ref().and_then(|preset| VectorSettings::of_preset(preset, model).ok());
@@ -118,7 +125,7 @@ impl FuseArgs {
             name: name.to_owned(),
             vectors: VectorPlan::Train(vectors(ModelKind::TransE)),
             products: products.then(|| VectorPlan::Train(vectors(ModelKind::DistMult))),
-            rana,
+            model,
             fused: FusedConfig { seed: self.seed, ..fused },
         })
     }
@@ -128,13 +135,13 @@ impl FuseArgs {
 struct Account<'a> {
     run: String,
     #[serde(flatten)]
-    manifest: &'a FusedManifest,
+    evidence: &'a EvidenceRun,
 }
 
 impl Account<'_> {
     fn print(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Self { run, manifest } = self;
-        let rows = manifest.trusted.iter().map(|of| {
+        let Self { run, evidence } = self;
+        let rows = evidence.trusted.iter().map(|of| {
             [
                 of.evidence.to_string(),
                 format!("{:.3}", of.trust.constant),
@@ -142,8 +149,8 @@ impl Account<'_> {
                 format!("{:.3}", of.trust.scarcity),
             ]
         });
-        writeln!(out, "{}", table(["trust in", "#always", "#by its record", "#over K"], rows))?;
-        let scores = &manifest.scores;
+        writeln!(out, "{}", table(["trust in", "#always", "#by leave-one-out", "#over K"], rows))?;
+        let scores = &evidence.scores;
         writeln!(
             out,
             "dev MRR {BOLD}{:.3}{BOLD:#}; on train tasks left out {BOLD}{:.3}{BOLD:#} over queries, {:.3} over tasks",

@@ -3,19 +3,20 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use rana::embed::{EmbedConfig, EmbeddingSet, ModelKind};
-use rana::eval::confidence::{HeadScores, Tails};
+use rana::embed::{EmbedConfig, ModelKind};
 use rana::eval::{CardSettings, EvaluationCard};
-use rana::fewshot::rana::{RanaConfig, RanaModel, Run, RunError};
-use rana::fewshot::{Episode, FewShotModel, PretrainingFacts, SplitConfig, SplitReport, Support, first_k};
+use rana::fewshot::{Episode, PretrainingFacts, SplitConfig, SplitReport, first_k};
 use rana::graph::{
-    EntityId, FewShotRule, ImportOptions, ImportReport, Pair, Split, Statistics, Store, Task, import,
+    EntityId, FewShotRule, ImportOptions, ImportReport, Split, Statistics, Store, Task, import,
 };
+use rana::models::training::{Run, RunConfig, RunError};
+use rana::models::{OpenedRun, registry};
+use rana::predictor::{AnswerLimits, Predictor, RelationRequest};
 use serde::Serialize;
 
 use super::embed::{Session, Trained, vectors_path};
 use super::eval::card;
-use super::eval::trained::RunModel;
+use super::eval::run::card as run_card;
 use super::serve::{ServerArgs, serve};
 use super::train::{Session as MetaSession, Trained as MetaTrained};
 use super::{import as import_command, inspect, split};
@@ -54,10 +55,9 @@ pub(crate) fn run(args: &QuickstartArgs, terminal: &Terminal) -> Result<(), CliE
     let benchmark = Store::open(&benchmark_path)?;
     let embed = pretrain(&benchmark, terminal)?;
     let train = meta_train(&benchmark, &run_path, terminal)?;
-    let run = Run::open(&run_path)?;
-    let vectors = EmbeddingSet::open(vectors_path(&benchmark_path, ModelKind::TransE), &benchmark.graph)?;
-    let model = RunModel::open(&run, &benchmark, &vectors)?;
-    let card = model.card(CardSettings { shots: SHOTS, ..CardSettings::default() }, None, terminal)?;
+    let run = OpenedRun::open(&run_path, Some(&benchmark_path), None)?;
+    let card = run_card(&run, CardSettings { shots: SHOTS, ..CardSettings::default() }, terminal)?;
+    let predictor = Predictor::new(run);
     // The embedded graph is split into tasks of every kind.
     let Some(task) = benchmark.tasks.of(Split::Test).next() else {
         return Err(CliError::NoTasks { store: benchmark_path.display().to_string(), split: Split::Test });
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &QuickstartArgs, terminal: &Terminal) -> Result<(), CliE
         embed,
         train,
         card,
-        completion: complete(&benchmark, &model.trained, &task, &episode)?,
+        completion: complete(&predictor, &task, &episode)?,
     };
     terminal.result(&story, |out| story.print(out))?;
     match args.serve {
@@ -113,13 +113,14 @@ fn pretrain(benchmark: &Store, terminal: &Terminal) -> Result<Trained, CliError>
 /// A run on the train tasks, with the settings for graphs of this size. One that is there is replaced.
 fn meta_train(benchmark: &Store, run: &Path, terminal: &Terminal) -> Result<MetaTrained, CliError> {
     if let Ok(earlier) = Run::open(run) {
-        // Somebody else's run may well be called the same.
+        // A run of another graph may have the same name.
         if std::fs::canonicalize(&benchmark.path).ok().as_ref() != Some(&earlier.manifest.graph_path) {
             return Err(RunError::Exists { path: run.to_owned() }.into());
         }
         std::fs::remove_dir_all(run).map_err(|source| CliError::io(run, "remove the earlier run", source))?;
     }
-    let config = RanaConfig::preset(PRESET).map_err(|error| CliError::Usage(error.to_string()))?;
+    let config =
+        RunConfig::preset(registry::DEFAULT, PRESET).map_err(|error| CliError::Usage(error.to_string()))?;
     let vectors = vectors_path(&benchmark.path, ModelKind::TransE);
     MetaSession::begin(benchmark, config, &vectors, run, terminal)?
         .train(std::time::Duration::from_secs(60), terminal)
@@ -158,23 +159,20 @@ struct Answered {
 #[derive(Serialize)]
 struct Answer {
     tail: String,
-    /// γ minus the distance.
-    score: f32,
+    confidence: Option<f32>,
     /// Whether the benchmark has withheld just this fact.
     is_withheld: bool,
 }
 
 /// Completes a relation for some heads that it was not given.
-fn complete(
-    benchmark: &Store,
-    model: &RanaModel<'_>,
-    task: &Task<'_>,
-    episode: &Episode,
-) -> Result<Vec<Answered>, CliError> {
+fn complete(predictor: &Predictor, task: &Task<'_>, episode: &Episode) -> Result<Vec<Answered>, CliError> {
     /// Heads to show, and answers for each.
     const SHOWN: (usize, usize) = (5, 3);
-    let support = Support::of_task(task, &episode.support, u64::from(task.relation.0));
-    let relation = model.adapt(&support)?;
+    let relation = predictor.learn(RelationRequest {
+        relation: Some(task.relation),
+        support: episode.support.clone(),
+        ..RelationRequest::default()
+    })?;
     let given: BTreeSet<EntityId> = episode.support.iter().map(|pair| pair.head).collect();
     let mut heads: Vec<EntityId> = Vec::new();
     for pair in &episode.query {
@@ -183,21 +181,17 @@ fn complete(
         }
     }
     heads.truncate(SHOWN.0);
-    let name = |entity| benchmark.graph.entity_name(entity).to_owned();
-    let tails = Tails::new(task.candidates.to_vec());
-    let answered = heads
-        .into_iter()
-        .map(|head| {
-            let scores = HeadScores::of(&*relation, head, &tails);
-            let answers = scores.best(SHOWN.1).into_iter().map(|(tail, score)| Answer {
-                tail: name(tail),
-                score: model.config().gamma + score,
-                is_withheld: task.facts.contains(&Pair { head, tail }),
-            });
-            Answered { head: name(head), answers: answers.collect() }
-        })
-        .collect();
-    Ok(answered)
+    let name = |entity| predictor.graph().entity_name(entity).to_owned();
+    let limits = AnswerLimits { top: SHOWN.1, ..AnswerLimits::default() };
+    let answered = heads.into_iter().map(|head| {
+        let answers = relation.complete(head, &limits).into_iter().map(|answer| Answer {
+            tail: name(answer.pair.tail),
+            confidence: answer.confidence,
+            is_withheld: answer.withheld,
+        });
+        Answered { head: name(head), answers: answers.collect() }
+    });
+    Ok(answered.collect())
 }
 
 impl Story<'_> {
@@ -229,12 +223,13 @@ impl Story<'_> {
         heading(out, 6, "meta-train", &command)?;
         self.train.print(out)?;
         heading(out, 7, "evaluate", &format!("rana eval {}", self.run))?;
-        write!(out, "on relations that neither training has seen; rana beside what learns nothing")?;
+        write!(out, "on relations that neither training has seen, beside baselines that learn nothing")?;
         card::print(&self.card, false, out)?;
         heading(out, 8, "complete", "the relation above, from its five facts")?;
         let rows = self.completion.iter().map(|answered| {
             let mark = |answer: &Answer| {
-                format!("{}{} {:.2}", if answer.is_withheld { "✓ " } else { "" }, answer.tail, answer.score)
+                let sure = answer.confidence.map_or_else(String::new, |sure| format!(" {sure:.2}"));
+                format!("{}{}{sure}", if answer.is_withheld { "✓ " } else { "" }, answer.tail)
             };
             let mut answers = answered.answers.iter().map(mark);
             let mut next = || answers.next().unwrap_or_default();
@@ -243,7 +238,7 @@ impl Story<'_> {
         writeln!(out, "{}", table([example.relation.as_str(), "first answer", "second", "third"], rows))?;
         writeln!(
             out,
-            "{DIM}✓ a fact that was withheld; the number is the score, γ minus the distance{DIM:#}"
+            "{DIM}✓ a fact that was withheld; the number is the confidence, learned on other relations{DIM:#}"
         )?;
         writeln!(
             out,

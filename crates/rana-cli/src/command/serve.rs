@@ -2,7 +2,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use rana::predictor::Opened;
+use rana::predictor::Predictor;
 use rana_server::{Limits, Server, ServerConfig, ServerSettings};
 use serde::Serialize;
 
@@ -89,7 +89,7 @@ pub(crate) fn serve(
         ServerSettings { address: args.listen.clone(), token: args.token.clone(), decisions, limits };
     let config = ServerConfig::new(settings).map_err(|error| CliError::Usage(error.to_string()))?;
     let busy = terminal.busy("opening the run");
-    let server = Server::bind(Opened::open(run, graph)?, config)?;
+    let server = Server::bind(Predictor::open(run, graph)?, config)?;
     drop(busy);
     let found = server.decisions_found();
     if let Some(torn) = server.decisions_torn() {

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::{Args, ValueHint, value_parser};
-use rana::MetaTraining;
 use rana::embed::{EmbeddingMetadata, EmbeddingSet, ModelKind};
-use rana::fewshot::rana::{
-    LogEntry, MetaError, MetaObserver, MetaOutcome, RANA_PRESETS, RanaConfig, Run, RunManifest, StartVectors,
-    StepReport, TrainingState, ValidationReport,
-};
 use rana::graph::{Progress, Store, Unit};
+use rana::models::registry;
+use rana::models::training::{
+    Manifest, MetaTraining, Run, RunConfig, StartVectors, StepReport, TrainingError, TrainingObserver,
+    TrainingOutcome, TrainingState, ValidationReport,
+};
 use serde::Serialize;
 
 use super::embed::{in_pool, stop_on_interrupt, vectors_path};
@@ -20,22 +20,23 @@ use crate::error::CliError;
 use crate::settings::{SettingsFile, print_settings};
 use crate::terminal::{BOLD, Bar, DIM, Terminal, thousands};
 
-/// Meta-train RANA on the tasks of a graph.
+/// Meta-train a few-shot model on the tasks of a graph.
 ///
 /// The graph needs few-shot tasks (`rana split`) and vectors (`rana embed`). The model with the best MRR on
 /// the dev tasks is kept in a run, a directory with the configuration, the log and the model. Settings are
-/// those of the paper, unless a preset, a file or --set say otherwise, in this order. Ctrl-C writes a
-/// checkpoint, and --resume goes on from it to the same result.
+/// those of the model's paper, unless a preset, a file or --set changes them, in this order. Ctrl-C writes a
+/// checkpoint, and --resume continues from it to the same result.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("\
-Presets: {}.
-
+Models and their presets:
+{}
 Examples:
   rana train kg --out run
   rana train nell --preset nell-one --seed 1 --out runs/nell-1
+  rana train nell --model NAME --preset nell-one --out runs/other
   rana train kg --out run --set J=3 --set prune=off --set learning_rate=0.001
   rana train kg --print-config > my.toml && rana train kg --config my.toml --out run
-  rana train kg --out run --resume", preset_list()))]
+  rana train kg --out run --resume", model_list()))]
 pub(crate) struct TrainArgs {
     /// The graph store.
     #[arg(value_name = "KG", value_hint = ValueHint::DirPath)]
@@ -43,7 +44,10 @@ pub(crate) struct TrainArgs {
     /// Where the run goes.
     #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath, required_unless_present = "print_config")]
     out: Option<PathBuf>,
-    /// Settings that are known to serve a benchmark; `paper` if not given.
+    /// The model to train; see the list below.
+    #[arg(long, value_name = "NAME", default_value = registry::DEFAULT)]
+    model: String,
+    /// Settings that suit a benchmark; `paper` if not given.
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
     /// A TOML file of settings; what it leaves out stays as it is. See --print-config.
@@ -55,14 +59,12 @@ pub(crate) struct TrainArgs {
     /// The same seed gives the same model.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// The vectors of this model; those that are there if they are of one model only.
-    #[arg(long, conflicts_with = "vectors")]
-    model: Option<ModelKind>,
-    /// Where the vectors are, if not with the graph.
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    /// The vectors to start from: a link-prediction model whose vectors are kept with the graph, such as transe, or
+    /// a directory; the only ones there are if not given.
+    #[arg(long, value_name = "NAME|DIR", value_hint = ValueHint::DirPath)]
     vectors: Option<PathBuf>,
-    /// Go on with the interrupted training of a run, to the same result.
-    #[arg(long, conflicts_with_all = ["preset", "config", "set", "seed", "model"])]
+    /// Resume the interrupted training of a run, to the same result.
+    #[arg(long, conflicts_with_all = ["preset", "config", "set", "seed"])]
     resume: bool,
     /// How often the state is kept, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
@@ -75,15 +77,20 @@ pub(crate) struct TrainArgs {
     print_config: bool,
 }
 
-fn preset_list() -> String {
-    RANA_PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", ")
+fn model_list() -> String {
+    let stepped = registry::MODELS.iter().filter(|entry| entry.is_stepped());
+    let line = |entry: &registry::ModelEntry| {
+        let presets: Vec<&str> = entry.presets.iter().map(|preset| preset.name).collect();
+        format!("  {}: {} (presets: {})\n", entry.name, entry.about, presets.join(", "))
+    };
+    stepped.map(line).collect()
 }
 
 pub(crate) fn run(args: &TrainArgs, terminal: &Terminal) -> Result<(), CliError> {
     let config = args.settings()?;
     if args.print_config {
         terminal.refuse_json("the settings")?;
-        return print_config(&config);
+        return print_settings(&config, &config.unset());
     }
     let every = Duration::try_from_secs_f64(args.checkpoint_every)
         .map_err(|error| CliError::Usage(format!("--checkpoint-every {}: {error}", args.checkpoint_every)))?;
@@ -95,7 +102,10 @@ pub(crate) fn run(args: &TrainArgs, terminal: &Terminal) -> Result<(), CliError>
         if run.is_finished() {
             return Err(CliError::NothingToResume { place: out.display().to_string() });
         }
-        let vectors = args.vectors.clone().unwrap_or_else(|| run.manifest.vectors_path.clone());
+        let vectors = match &args.vectors {
+            Some(_) => args.vectors_path()?,
+            None => run.manifest.vectors_at(&out, &store.path),
+        };
         Session::resume(&store, run, &vectors, terminal)?
     } else {
         Run::check_target(&out)?;
@@ -109,40 +119,32 @@ pub(crate) fn run(args: &TrainArgs, terminal: &Terminal) -> Result<(), CliError>
 }
 
 impl TrainArgs {
-    fn settings(&self) -> Result<RanaConfig, CliError> {
-        let mut config = match &self.preset {
-            Some(name) => RanaConfig::preset(name).map_err(|error| CliError::Usage(error.to_string()))?,
-            None => RanaConfig::default(),
-        };
+    fn settings(&self) -> Result<RunConfig, CliError> {
+        let preset = self.preset.as_deref().unwrap_or(PAPER);
+        let mut config =
+            RunConfig::preset(&self.model, preset).map_err(|error| CliError::Usage(error.to_string()))?;
         if let Some(path) = &self.config {
             config = SettingsFile::read(path)?.over(&config)?;
         }
         config = SettingsFile::of_assignments(&self.set)?.over(&config)?;
         if let Some(seed) = self.seed {
-            config.seed = seed;
+            config.trainer.seed = seed;
         }
         config.check().map_err(|error| CliError::Usage(error.to_string()))?;
         Ok(config)
     }
 
     fn vectors_path(&self) -> Result<PathBuf, CliError> {
-        match (&self.vectors, self.model) {
-            (Some(path), _) => Ok(path.clone()),
-            (None, Some(model)) => Ok(vectors_path(&self.store, model)),
-            (None, None) => only_vectors(&self.store),
-        }
+        let Some(given) = &self.vectors else { return only_vectors(&self.store) };
+        let model = given.to_str().and_then(|name| name.parse::<ModelKind>().ok());
+        Ok(model
+            .filter(|_| !given.is_dir())
+            .map_or_else(|| given.clone(), |model| vectors_path(&self.store, model)))
     }
 }
 
-fn print_config(config: &RanaConfig) -> Result<(), CliError> {
-    let unset = [
-        ("fold = \"1/5\"", config.fold.is_none()),
-        ("max_norm = 1.0", config.max_norm.is_none()),
-        ("test_inner_steps = 1", config.test_inner_steps.is_none()),
-        ("entity_learning_rate = 0.01", config.entity_learning_rate.is_none()),
-    ];
-    print_settings(config, &unset)
-}
+/// The preset with the settings of a model's paper.
+const PAPER: &str = "paper";
 
 /// One training from the command line.
 pub(crate) struct Session<'s> {
@@ -155,7 +157,7 @@ impl<'s> Session<'s> {
     /// A training from its start; nothing is written unless it can begin.
     pub(crate) fn begin(
         store: &'s Store,
-        config: RanaConfig,
+        config: RunConfig,
         vectors: &Path,
         out: &Path,
         terminal: &Terminal,
@@ -163,9 +165,7 @@ impl<'s> Session<'s> {
         let set = EmbeddingSet::open(vectors, &store.graph)?;
         warn_of_vectors(&set, &config, terminal);
         let start = MetaTraining::start(store, &config, &set)?;
-        let vectors = std::fs::canonicalize(vectors).unwrap_or_else(|_| vectors.to_owned());
-        let graph = std::fs::canonicalize(&store.path).unwrap_or_else(|_| store.path.clone());
-        let manifest = RunManifest::new(&store.graph, graph, store.manifest.data.clone(), vectors, &start);
+        let manifest = Manifest::new(config.model.model_name(), store, vectors, &start);
         let training = MetaTraining::new(store, config.clone(), start)?;
         let run = Run::create(out, manifest, config)?;
         Ok(Self { training, run, from: None })
@@ -173,11 +173,10 @@ impl<'s> Session<'s> {
 
     fn resume(store: &'s Store, mut run: Run, vectors: &Path, terminal: &Terminal) -> Result<Self, CliError> {
         let start = start_vectors(store, &run.config, vectors)?;
-        run.check(&store.graph, &start)?;
-        run.check_tasks(&store.manifest.data)?;
-        let from = run.resume(&start)?;
+        run.check(store, &start)?;
+        let from = run.resume(&MetaTraining::layout(store, &run.config, start.dim()), &start)?;
         if from.is_none() {
-            terminal.note("there was no checkpoint yet: training begins again at its start");
+            terminal.note("there was no checkpoint yet: training starts again from step 0");
         }
         let training = MetaTraining::new(store, run.config.clone(), start)?;
         Ok(Self { training, run, from })
@@ -191,11 +190,11 @@ impl<'s> Session<'s> {
         drop(progress);
         let run = self.run.path().display().to_string();
         let steps = self.run.manifest.steps.unwrap_or_default();
-        if outcome == MetaOutcome::Stopped {
+        if outcome == TrainingOutcome::Stopped {
             let store = self.run.manifest.graph_path.display();
             return Err(CliError::StoppedTraining {
                 step: steps,
-                steps: self.run.config.steps,
+                steps: self.run.config.trainer.steps,
                 resume: format!("rana train {store} --out {run} --resume"),
             });
         }
@@ -212,23 +211,23 @@ impl<'s> Session<'s> {
 }
 
 /// Says what vectors are not made for.
-fn warn_of_vectors(set: &EmbeddingSet, config: &RanaConfig, terminal: &Terminal) {
+fn warn_of_vectors(set: &EmbeddingSet, config: &RunConfig, terminal: &Terminal) {
     let EmbeddingMetadata { model, support_shots, .. } = set.metadata;
-    if model != ModelKind::TransE && config.data_mode.starts_from_pretrained() {
+    if model != ModelKind::TransE && config.trainer.data_mode.starts_from_pretrained() {
         terminal.warn(&format!(
-            "these are vectors of {model}, which RANA reads as translations; `rana embed --model transe` makes better ones"
+            "these are vectors of {model}, but they are read as translations; `rana embed --model transe` makes better ones"
         ));
     }
     if let Some(seen) = support_shots {
         terminal.warn(&format!(
-            "these vectors were trained on the first {seen} facts of each dev and test task: dev MRR is too good, and \
-             results on test are none for unseen relations"
+            "these vectors were trained on the first {seen} facts of each dev and test task, so dev and test \
+             relations are not unseen: their MRR will be too high"
         ));
     }
 }
 
 /// The vectors that a configuration starts from.
-fn start_vectors(store: &Store, config: &RanaConfig, vectors: &Path) -> Result<StartVectors, CliError> {
+fn start_vectors(store: &Store, config: &RunConfig, vectors: &Path) -> Result<StartVectors, CliError> {
     let set = EmbeddingSet::open(vectors, &store.graph)?;
     Ok(MetaTraining::start(store, config, &set)?)
 }
@@ -237,35 +236,37 @@ fn start_vectors(store: &Store, config: &RanaConfig, vectors: &Path) -> Result<S
 #[derive(Serialize)]
 pub(crate) struct Trained {
     pub(crate) run: String,
-    outcome: MetaOutcome,
+    outcome: TrainingOutcome,
     steps: u64,
     seconds: f64,
     best_step: Option<u64>,
     dev_mrr: Option<f64>,
-    config: RanaConfig,
+    config: RunConfig,
 }
 
 impl Trained {
     pub(crate) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+        let trainer = &self.config.trainer;
         writeln!(
             out,
-            "meta-trained {BOLD}RANA{BOLD:#} (seed {}, {} shots, data mode {}): {} steps of {} episodes in {:.1} s",
-            self.config.seed,
-            self.config.shots,
-            self.config.data_mode,
+            "meta-trained {BOLD}{}{BOLD:#} (seed {}, {} shots, data mode {}): {} steps of {} episodes in {:.1} s",
+            registry::find(self.config.model.model_name()).map_or("a model", |entry| entry.title),
+            trainer.seed,
+            trainer.shots,
+            trainer.data_mode,
             thousands(self.steps),
-            self.config.batch,
+            trainer.batch,
             self.seconds,
         )?;
         if let (Some(step), Some(mrr)) = (self.best_step, self.dev_mrr) {
-            let tasks = match self.config.fold {
+            let tasks = match trainer.fold {
                 None => "the dev tasks".to_owned(),
                 Some(fold) => format!("the train tasks left out by fold {fold}"),
             };
             writeln!(out, "best on {tasks} after step {step}: MRR {BOLD}{mrr:.3}{BOLD:#}")?;
         }
-        if self.outcome == MetaOutcome::OutOfPatience {
-            writeln!(out, "{DIM}stopped early: no better for {} evaluations{DIM:#}", self.config.patience)?;
+        if self.outcome == TrainingOutcome::OutOfPatience {
+            writeln!(out, "{DIM}stopped early: no better for {} evaluations{DIM:#}", trainer.patience)?;
         }
         Ok(())
     }
@@ -281,9 +282,9 @@ struct MetaProgress<'t> {
 }
 
 impl<'t> MetaProgress<'t> {
-    fn new(terminal: &'t Terminal, config: &RanaConfig, from: Option<&(TrainingState, f64)>) -> Self {
+    fn new(terminal: &'t Terminal, config: &RunConfig, from: Option<&(TrainingState, f64)>) -> Self {
         let bar = terminal.progress();
-        bar.begin("meta-training", Some(config.steps), Unit::Steps);
+        bar.begin("meta-training", Some(config.trainer.steps), Unit::Steps);
         bar.jump(from.map_or(0, |(state, _)| state.step));
         let best = from.and_then(|(state, _)| state.best.as_ref());
         let validation = best.map(|best| (best.step, best.dev_mrr));
@@ -291,7 +292,7 @@ impl<'t> MetaProgress<'t> {
     }
 }
 
-impl MetaObserver for MetaProgress<'_> {
+impl TrainingObserver for MetaProgress<'_> {
     fn stepped(&mut self, report: &StepReport) {
         // The loss of one batch says little.
         self.loss = if self.loss.is_nan() { report.loss } else { 0.9 * self.loss + 0.1 * report.loss };
@@ -304,11 +305,7 @@ impl MetaObserver for MetaProgress<'_> {
         });
     }
 
-    fn logged(&mut self, _: &LogEntry) -> Result<(), MetaError> {
-        Ok(())
-    }
-
-    fn validated(&mut self, report: &ValidationReport) -> Result<(), MetaError> {
+    fn validated(&mut self, report: &ValidationReport) -> Result<(), TrainingError> {
         if report.is_best {
             self.validation = Some((report.step, report.dev_mrr));
         }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::examples::{CalibrationExamples, ExampleHead, TEMPERATURES};
 use super::head_scores::HeadScores;
 use super::isotonic::Isotonic;
-use super::examples::{CalibrationExamples, LessonHead, TEMPERATURES};
 use super::logistic::{TERMS, dot, fit, sigmoid};
 use super::reliability::Reliability;
 
@@ -29,7 +29,8 @@ const THRESHOLDS: usize = 100;
 pub struct Calibration {
     /// What scores are multiplied by.
     pub temperature: f64,
-    /// What each sign counts: the margin (never negative), the record, one over the size of the support, a constant.
+    /// What each sign counts: the margin (never negative), the leave-one-out rank, one over the size of the support, a
+    /// constant.
     pub weights: [f64; TERMS],
     /// What becomes of the chance that the signs give: a logistic curve has the right order, not the right shape.
     pub curve: Isotonic,
@@ -76,17 +77,17 @@ pub struct Scale {
 }
 
 impl Calibration {
-    /// Learns from the lessons of tasks, if there are enough to say anything.
+    /// Learns from examples; none if they are of too few tasks to say anything about others.
     #[must_use]
-    pub fn learn(lessons: &CalibrationExamples) -> Option<Self> {
-        let mut by_task: BTreeMap<u32, Vec<&LessonHead>> = BTreeMap::new();
-        for head in &lessons.heads {
+    pub fn learn(examples: &CalibrationExamples) -> Option<Self> {
+        let mut by_task: BTreeMap<u32, Vec<&ExampleHead>> = BTreeMap::new();
+        for head in &examples.heads {
             by_task.entry(head.task).or_default().push(head);
         }
         if by_task.len() < FEWEST_TASKS {
             return None;
         }
-        let tasks: Vec<Vec<&LessonHead>> = by_task.into_values().collect();
+        let tasks: Vec<Vec<&ExampleHead>> = by_task.into_values().collect();
         let signs = SignCurve::learn(&tasks.concat());
         let mut unseen: Vec<(f32, bool)> = Vec::new();
         for part in 0..PARTS {
@@ -97,14 +98,14 @@ impl Calibration {
             let signs = SignCurve::learn(&of(false));
             unseen.extend(of(true).iter().flat_map(|head| signs.confidences(head)));
         }
-        let right: f64 = lessons.heads.iter().map(|head| head.right.len() as f64).sum();
+        let right: f64 = examples.heads.iter().map(|head| head.right.len() as f64).sum();
         Some(Self {
             temperature: signs.temperature(),
             weights: signs.weights,
             curve: signs.curve,
             tasks: tasks.len(),
             seen_in_training: false,
-            answers: lessons.heads.iter().map(|head| head.answers.len() as u64).sum(),
+            answers: examples.heads.iter().map(|head| head.answers.len() as u64).sum(),
             reliability: Reliability::of(&unseen),
             precision: precision_curve(&unseen, right),
         })
@@ -156,7 +157,7 @@ fn terms(margin: f64, record: f32, shots: usize) -> [f64; TERMS] {
     [margin, f64::from(record), 1.0 / shots as f64, 1.0]
 }
 
-/// What is learned from lessons.
+/// What is learned from examples.
 struct SignCurve {
     /// Which of the [`TEMPERATURES`].
     temperature: usize,
@@ -166,9 +167,9 @@ struct SignCurve {
 
 impl SignCurve {
     /// The temperature under which right tails are most likely, the weights of signs, and the curve behind them.
-    fn learn(heads: &[&LessonHead]) -> Self {
+    fn learn(heads: &[&ExampleHead]) -> Self {
         let likely = |at: usize| -> f64 {
-            let of_head = |head: &&LessonHead| {
+            let of_head = |head: &&ExampleHead| {
                 let share = |&score: &f32| TEMPERATURES[at] * f64::from(score) - head.log_sums[at];
                 head.right.iter().map(share).sum::<f64>()
             };
@@ -177,11 +178,11 @@ impl SignCurve {
         let best = (0..TEMPERATURES.len()).max_by(|&one, &other| likely(one).total_cmp(&likely(other)));
         let temperature = best.unwrap_or(0);
         let straight = Self { temperature, weights: [0.0; TERMS], curve: Isotonic::default() };
-        let examples: Vec<([f64; TERMS], bool)> =
-            heads.iter().flat_map(|head| straight.examples(head)).collect();
-        let mut weights = fit(&examples);
+        let answers: Vec<([f64; TERMS], bool)> =
+            heads.iter().flat_map(|head| straight.answers(head)).collect();
+        let mut weights = fit(&answers);
         weights[0] = weights[0].max(LEAST_SLOPE);
-        let guesses = examples.iter().map(|(terms, right)| (sigmoid(dot(&weights, terms)), *right));
+        let guesses = answers.iter().map(|(terms, right)| (sigmoid(dot(&weights, terms)), *right));
         Self { temperature, weights, curve: Isotonic::learn(guesses.collect()) }
     }
 
@@ -189,15 +190,17 @@ impl SignCurve {
         TEMPERATURES[self.temperature]
     }
 
-    fn examples(&self, head: &LessonHead) -> impl Iterator<Item = ([f64; TERMS], bool)> {
+    /// The signs of each answer of a head, and whether it is right.
+    fn answers(&self, head: &ExampleHead) -> impl Iterator<Item = ([f64; TERMS], bool)> {
         let (temperature, log_sum) = (self.temperature(), head.log_sums[self.temperature]);
         head.answers.iter().map(move |&(score, right)| {
             (terms(margin(score, temperature, log_sum), head.record, head.shots), right)
         })
     }
 
-    fn confidences(&self, head: &LessonHead) -> impl Iterator<Item = (f32, bool)> {
-        self.examples(head)
+    /// The confidence of each answer of a head, and whether it is right.
+    fn confidences(&self, head: &ExampleHead) -> impl Iterator<Item = (f32, bool)> {
+        self.answers(head)
             .map(|(terms, right)| (self.curve.at(sigmoid(dot(&self.weights, &terms))) as f32, right))
     }
 }
@@ -239,7 +242,7 @@ mod tests {
     }
 
     /// Tasks in which the best answer is right if it stands out by more than a bound.
-    fn lessons(tasks: u32) -> CalibrationExamples {
+    fn examples(tasks: u32) -> CalibrationExamples {
         let head = |task: u32, number: u32| {
             let lead = (task * 7 + number * 13) % 10;
             let scores: Vec<f32> =
@@ -247,7 +250,7 @@ mod tests {
             let tails = tails(scores.len());
             let all = head_scores(&tails, &scores);
             let is_right = (lead + number % 3) > 5;
-            LessonHead {
+            ExampleHead {
                 task,
                 record: 0.5,
                 shots: 5,
@@ -266,8 +269,8 @@ mod tests {
 
     #[test]
     fn it_is_sure_where_answers_stand_out_and_says_nothing_of_too_little() {
-        assert_eq!(Calibration::learn(&lessons(4)), None);
-        let learned = Calibration::learn(&lessons(10)).unwrap();
+        assert_eq!(Calibration::learn(&examples(4)), None);
+        let learned = Calibration::learn(&examples(10)).unwrap();
         assert_eq!((learned.tasks, learned.answers), (10, 3000));
         assert!(learned.reliability.expected_error < 0.05, "{:?}", learned.reliability);
         let of = |lead: f32, record| {
@@ -295,7 +298,7 @@ mod tests {
             record in 0.0_f32..1.0,
         ) {
             let weights = [slope, others[0], others[1], others[2]];
-            let learned = Calibration { temperature, weights, ..Calibration::learn(&lessons(5)).unwrap() };
+            let learned = Calibration { temperature, weights, ..Calibration::learn(&examples(5)).unwrap() };
             let tails = tails(scores.len());
             let all = head_scores(&tails, &scores);
             let scale = learned.scale(&all, Signs { record: Some(record), shots: 5 });

@@ -1,4 +1,4 @@
-//! [`CalibrationExamples`]: highly ranked answers of tasks that a model does not know, and whether they were right.
+//! [`CalibrationExamples`]: the best answers to tasks that a model was not trained on, and which of them are right.
 
 use rana_fewshot::{FewShotModel, Support, SupportError, SupportOrder};
 use rana_graph::{EntityId, Pair, Task, TaskSet};
@@ -9,39 +9,41 @@ use super::leave_one_out::leave_one_out_rank;
 
 /// The sizes of support that are learned from.
 const SHOTS: [usize; 4] = [2, 3, 5, 8];
-/// Heads that are asked for behind each support.
+/// The most heads that are asked about with each support.
 const HEADS: usize = 30;
-/// Answers of a head that count: nobody reads on behind these.
+/// How many answers of a head count: readers seldom look further.
 pub(super) const TOP: usize = 10;
 /// Temperatures among which one is chosen.
 pub(super) const TEMPERATURES: [f64; 11] = [0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 12.0];
 
-/// What tasks teach about confidence.
+/// What a calibration is learned from: heads of tasks that the model does not know, with their best answers.
 #[derive(Clone, Debug, Default)]
 pub struct CalibrationExamples {
-    pub(super) heads: Vec<LessonHead>,
+    pub(super) heads: Vec<ExampleHead>,
 }
 
-/// One head and its best answers.
+/// One head, its best answers, and which of them are right.
 #[derive(Clone, Debug)]
-pub(super) struct LessonHead {
+pub(super) struct ExampleHead {
     /// The relation, to tell tasks apart.
     pub(super) task: u32,
+    /// How well the model finds each pair of the support by the others ([`leave_one_out_rank`]).
     pub(super) record: f32,
+    /// How many pairs the support has.
     pub(super) shots: usize,
-    /// At each temperature.
+    /// [`HeadScores::log_sum`] at each temperature.
     pub(super) log_sums: [f64; TEMPERATURES.len()],
-    /// The best answers, and whether they are right.
+    /// The scores of the best answers, and whether they are right.
     pub(super) answers: Vec<(f32, bool)>,
     /// The scores of all right tails.
     pub(super) right: Vec<f32>,
 }
 
 impl CalibrationExamples {
-    /// Gathers the lessons of tasks that the model does not know.
+    /// Gathers examples from tasks that the model does not know.
     ///
-    /// Each task is given supports of several sizes; what is asked for are the heads of its other facts. Tasks with too
-    /// few facts for a size teach nothing about it.
+    /// Each task gets supports of several sizes, and the model is asked about the heads of the remaining facts. A task
+    /// with too few facts for a size gives no example of that size.
     ///
     /// # Errors
     /// If the model cannot answer for a support.
@@ -53,7 +55,7 @@ impl CalibrationExamples {
     ) -> Result<Self, SupportError> {
         let plans: Vec<(&Task<'_>, usize)> =
             of.iter().flat_map(|task| SHOTS.iter().map(move |&shots| (task, shots))).collect();
-        let heads: Result<Vec<Vec<LessonHead>>, SupportError> = plans
+        let heads: Result<Vec<Vec<ExampleHead>>, SupportError> = plans
             .par_iter()
             .map(|&(task, shots)| {
                 let order = SupportOrder::resampled(task, seed, shots as u64);
@@ -65,13 +67,13 @@ impl CalibrationExamples {
         Ok(Self { heads: heads?.into_iter().flatten().collect() })
     }
 
-    /// The lessons of others too.
+    /// Adds the examples of another collection.
     pub fn extend(&mut self, others: Self) {
         self.heads.extend(others.heads);
     }
 }
 
-/// What one support of a task teaches, by the heads of other facts.
+/// The examples of one support of a task: the heads of its other facts.
 pub(super) fn of_support(
     model: &dyn FewShotModel,
     tasks: &TaskSet,
@@ -80,7 +82,7 @@ pub(super) fn of_support(
     queries: &[Pair],
     most_heads: usize,
     seed: u64,
-) -> Result<Vec<LessonHead>, SupportError> {
+) -> Result<Vec<ExampleHead>, SupportError> {
     let of = Support::of_task(task, support, seed);
     let record = leave_one_out_rank(model, &of)?.unwrap_or(0.0);
     let relation = model.adapt(&of)?;
@@ -94,12 +96,12 @@ pub(super) fn of_support(
         }
     }
     let tails = Tails::new(task.candidates.to_vec());
-    let lessons = heads.into_iter().map(|head| {
+    let examples = heads.into_iter().map(|head| {
         // Only the support is known when a relation is completed.
         let scores = HeadScores::of(&*relation, head, &tails).without(Pair::tails_of(support, head));
         let right = tasks.known_tails(head, task.relation);
         let is_right = |tail: EntityId| right.binary_search(&tail).is_ok();
-        LessonHead {
+        ExampleHead {
             task: task.relation.0,
             record,
             shots: support.len(),
@@ -108,5 +110,5 @@ pub(super) fn of_support(
             right: scores.of_tails(right),
         }
     });
-    Ok(lessons.collect())
+    Ok(examples.collect())
 }

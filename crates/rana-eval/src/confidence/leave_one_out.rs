@@ -1,15 +1,19 @@
-//! The record of a model on a support: how well it finds each pair by the others.
+//! The leave-one-out rank of a model on a support: how well it finds each pair by the others.
 
 use rana_fewshot::{FewShotModel, LeftOut, Support, SupportError};
 
-/// A record is a mean over few ranks; so many candidates tell them well enough.
+/// It is a mean over few ranks, for which this many candidates are exact enough.
 const MOST_CANDIDATES: usize = 1024;
 
-/// The mean reciprocal rank of the tails of a support, each ranked by the pairs that are left; none for a single pair.
+/// The mean reciprocal rank of the tails of a support, each ranked by the model adapted to the other pairs; none for a
+/// single pair.
 ///
 /// # Errors
 /// If the model cannot answer for other supports than its own.
-pub fn leave_one_out_rank(model: &dyn FewShotModel, support: &Support<'_>) -> Result<Option<f32>, SupportError> {
+pub fn leave_one_out_rank(
+    model: &dyn FewShotModel,
+    support: &Support<'_>,
+) -> Result<Option<f32>, SupportError> {
     let all = LeftOut::each(support, MOST_CANDIDATES);
     if all.is_empty() {
         return Ok(None);

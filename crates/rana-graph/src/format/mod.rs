@@ -1,6 +1,5 @@
 //! File formats: how they are detected, and the readers and writers of each.
 
-mod answers;
 mod columns;
 mod delimited;
 mod detect;
@@ -9,7 +8,7 @@ mod export;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(feature = "rdf")]
-mod rdf;
+pub mod rdf;
 mod release;
 mod source;
 
@@ -18,7 +17,6 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-pub use answers::{AnswerFormat, AnswerWriter, AnsweredFact};
 pub use columns::{Column, Columns, ColumnsProblem, Role};
 pub use delimited::{DelimitedOptions, Header};
 pub use error::{FormatError, Place};

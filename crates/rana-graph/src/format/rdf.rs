@@ -222,7 +222,8 @@ pub(super) fn write(graph: &Graph, facts: &[Fact], out: impl Write) -> Result<()
 }
 
 /// The RDF term that a name is exported as.
-pub(super) fn term(name: &str) -> Term {
+#[must_use]
+pub fn term(name: &str) -> Term {
     if let Some(node) = blank_node(name) {
         return node.into();
     }
@@ -235,7 +236,8 @@ pub(super) fn term(name: &str) -> Term {
 }
 
 /// The RDF subject that a name is exported as.
-pub(super) fn subject(name: &str) -> NamedOrBlankNode {
+#[must_use]
+pub fn subject(name: &str) -> NamedOrBlankNode {
     match blank_node(name) {
         Some(node) => node.into(),
         None => iri(name).into(),
@@ -247,7 +249,8 @@ fn blank_node(name: &str) -> Option<oxrdf::BlankNode> {
 }
 
 /// The IRI that a name is exported as: the name itself if it is an IRI, else encoded after [`NAME_PREFIX`].
-pub(super) fn iri(name: &str) -> oxrdf::NamedNode {
+#[must_use]
+pub fn iri(name: &str) -> oxrdf::NamedNode {
     match oxrdf::NamedNode::new(name) {
         // A name that begins with the prefix must be encoded too, or it would be decoded when read.
         Ok(node) if !name.starts_with(NAME_PREFIX) => node,

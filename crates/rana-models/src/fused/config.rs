@@ -3,8 +3,8 @@
 use rana_graph::{Graph, TaskSet};
 use serde::{Deserialize, Serialize};
 
-use super::rank_fit::RankFit;
 use super::evidence::EvidenceKind;
+use super::rank_fit::RankFit;
 use super::trust::TERMS;
 use crate::paths::EdgeIndex;
 
@@ -12,12 +12,12 @@ use crate::paths::EdgeIndex;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FusedConfig {
-    /// The sources of evidence; those a graph has nothing for are passed by.
+    /// The sources of evidence; one that the graph has no data for is left out.
     pub evidence: Vec<EvidenceKind>,
     /// Whether the facts of the train tasks are edges of the graph, also where dev and test tasks are asked for.
     pub train_task_edges: bool,
-    /// In how many parts the train tasks are cut: the examples of a part are gathered by a RANA, and by vectors,
-    /// that know none of its tasks.
+    /// Into how many parts the train tasks are cut: the examples of a part are gathered with a model and vectors that
+    /// were trained without its tasks.
     pub folds: usize,
     /// The sizes of support that are learned from.
     pub shots: Vec<usize>,
@@ -25,11 +25,13 @@ pub struct FusedConfig {
     pub draws: usize,
     /// Queries of each support.
     pub queries: usize,
-    /// Candidates of a query that no edge, path or copy speaks for: more are drawn from, and each counts for several.
+    /// The most candidates of a query that no edge, path or name speaks for: of more, so many are drawn, and each counts
+    /// for several.
     pub candidates: usize,
     /// The price of trust: large weights need many examples.
     pub ridge: f64,
-    /// How many times dearer trust in the record of a source on one support is. A record of a few pairs is mostly luck.
+    /// How many times more it costs to trust a source for its leave-one-out score on a support, which is mostly luck where
+    /// there are few pairs.
     pub record_price: f64,
     /// After the likelihood, trust is fitted to ranks in which rivals with scores this close count in part; 0 leaves it
     /// to the likelihood.

@@ -10,7 +10,7 @@ use crate::paths::same_name;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EvidenceKind {
-    /// RANA's own score: how close the tail is to where the adapted relation leads from the head.
+    /// The score of the trained model: how close the tail is to where the adapted relation leads from the head.
     Translation,
     /// What the vectors of a bilinear model say: the products of the pair's numbers, weighed by those of the support.
     Product,

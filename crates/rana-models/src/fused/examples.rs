@@ -1,21 +1,21 @@
-//! [`Examples`]: what tasks teach about sources of evidence.
+//! [`Examples`]: supports and queries of tasks, from which it is learned how far each source is to be trusted.
 
 use rana_fewshot::{Support, SupportError, SupportOrder};
 use rana_graph::{EntityId, Pair, Task, TaskSet};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
-use super::rank_fit::RankFit;
 use super::config::FusedConfig;
 use super::evidence::{Evidence, EvidenceKind, Values};
+use super::leave_one_out::leave_one_out;
 use super::likelihood_fit::{Example, ExampleQuery, fit};
 use super::matrix::matrix;
-use super::leave_one_out::leave_one_out;
+use super::rank_fit::RankFit;
 use super::sources::Sources;
 use super::trust::{TERMS, Trust, TrustedSource};
 use crate::seed::{Purpose, rng};
 
-/// Supports and queries of tasks as matrices of evidence, from which trust is learned.
+/// Supports and queries of tasks with what each source says of them, from which trust is learned.
 pub struct Examples {
     kinds: Vec<EvidenceKind>,
     price: [f64; TERMS],
@@ -24,9 +24,9 @@ pub struct Examples {
 }
 
 impl Examples {
-    /// Gathers the examples of tasks, from sources that know none of their facts.
+    /// Gathers the examples of tasks, with sources that know none of their facts.
     ///
-    /// Tasks with too few facts for a size of support teach nothing about it.
+    /// A task with too few facts for a size of support gives no example of that size.
     ///
     /// # Errors
     /// If a source cannot answer for a support.
@@ -55,16 +55,16 @@ impl Examples {
         })
     }
 
-    /// Whether nothing can be learned.
+    /// Whether there is none to learn from.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.examples.is_empty()
     }
 
-    /// How much each source is to be trusted after all these examples, if only `evidence` is used.
+    /// Learns from all examples how far each source is to be trusted, if only those of `evidence` are used.
     ///
     /// # Panics
-    /// If there is no example, or they are about different sources.
+    /// If `all` is empty, or its examples are about different sources.
     #[must_use]
     pub fn learn(all: &[&Self], evidence: &[EvidenceKind]) -> Vec<TrustedSource> {
         let kinds = &all[0].kinds;
@@ -89,7 +89,7 @@ impl Examples {
 }
 
 impl Example {
-    /// The same with some of the sources only.
+    /// The same example with some of the sources only.
     fn of_sources(&self, used: &[usize], count: usize) -> Self {
         let pick = |row: &[f32]| used.iter().map(|&source| row[source]).collect::<Vec<f32>>();
         let queries = self.queries.iter().map(|query| ExampleQuery {
@@ -100,7 +100,7 @@ impl Example {
     }
 }
 
-/// The mean deviation of each source among the candidates of a query: values are compared on this scale.
+/// The mean deviation of each source among the candidates of a query: its values are divided by this.
 fn scales(examples: &[&Example], sources: usize) -> Vec<f32> {
     let mut sums = vec![0.0_f64; sources];
     let mut count = 0.0;
@@ -117,7 +117,7 @@ fn scales(examples: &[&Example], sources: usize) -> Vec<f32> {
     sums.iter().map(|sum| (sum / count) as f32).map(|scale| if scale > 0.0 { scale } else { 1.0 }).collect()
 }
 
-/// Makes examples.
+/// Makes examples of tasks.
 struct ExampleBuilder<'a> {
     config: &'a FusedConfig,
     sources: &'a Sources,
@@ -126,8 +126,9 @@ struct ExampleBuilder<'a> {
 }
 
 impl ExampleBuilder<'_> {
+    /// The example of one random support; none if the task has too few facts.
     fn example(&self, task: &Task<'_>, shots: usize, draw: usize) -> Result<Option<Example>, SupportError> {
-        // Supports of another size are others: their queries may be in it.
+        // Supports of different sizes are drawn apart: a query of one may be in the other.
         let number = (draw * 1000 + shots) as u64;
         let Ok(episode) = SupportOrder::resampled(task, self.config.seed, number).episode(shots) else {
             return Ok(None);
@@ -144,8 +145,8 @@ impl ExampleBuilder<'_> {
         Ok(Some(Example { records, shots, queries }))
     }
 
-    /// The candidates of a query: the right one, those that something sparse speaks for, and some others, which
-    /// count for all others.
+    /// A query and its candidates: the right one first, then those that a source with few values speaks for, then some
+    /// of the others, which stand for all of them.
     fn query(&self, task: &Task<'_>, evidence: &[Evidence], query: Pair) -> ExampleQuery {
         let known = self.tasks.known_tails(query.head, task.relation);
         let mut rivals: Vec<EntityId> = task

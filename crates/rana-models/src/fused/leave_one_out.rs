@@ -6,11 +6,11 @@ use super::evidence::{Evidence, EvidenceKind};
 use super::matrix::matrix;
 use super::sources::Sources;
 
-/// The score is a mean over few ranks; so many candidates tell them well enough.
+/// The score is a mean over few ranks, for which this many candidates are exact enough.
 const MOST_CANDIDATES: usize = 512;
 
-/// For each source the mean reciprocal rank of the tails of a support, each ranked by the pairs that are left; zero
-/// if there is only one pair.
+/// For each source the mean reciprocal rank of the tails of a support, each ranked by the source adapted to the other
+/// pairs; zero if there is only one pair.
 pub(super) fn leave_one_out(
     sources: &Sources,
     kinds: &[EvidenceKind],

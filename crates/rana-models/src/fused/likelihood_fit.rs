@@ -1,4 +1,4 @@
-//! The fit of trust: a softmax over candidates whose weights are linear in what is learned.
+//! The first fit of trust, by likelihood: a softmax over candidates whose weights are linear in what is learned.
 //!
 //! That makes the loss convex. Newton's method finds its one minimum, so there is no learning rate, no random
 //! start and no early stopping to choose.
@@ -16,11 +16,12 @@ pub(super) struct ExampleQuery {
     pub(super) stands_for: Vec<f32>,
 }
 
-/// The queries of one support.
+/// One support with its queries.
 #[derive(Debug)]
 pub(super) struct Example {
-    /// The record of each source on the support.
+    /// The leave-one-out score of each source on the support.
     pub(super) records: Vec<f32>,
+    /// How many pairs the support has.
     pub(super) shots: usize,
     pub(super) queries: Vec<ExampleQuery>,
 }
@@ -60,12 +61,13 @@ pub(super) struct Likely {
     pub(super) curvature: Vec<f64>,
 }
 
-/// How far steps go at most, and when they are too small to matter.
+/// Newton's method has arrived long before.
 const MOST_STEPS: usize = 50;
+/// A step that would gain less is not made.
 const SMALL: f64 = 1e-7;
 
-/// The numbers that make the right candidates of all examples most likely, each example counting the same, with the
-/// `price` of its term times half the square of each.
+/// The numbers that make the right candidates of all examples most likely, each example counting the same; each number
+/// costs the `price` of its term times half its square.
 pub(super) fn fit(examples: &[&Example], scales: &[f32], price: [f64; TERMS]) -> Likely {
     let count = scales.len() * TERMS;
     let mut at = vec![0.0; count];

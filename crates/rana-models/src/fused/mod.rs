@@ -1,18 +1,33 @@
 //! `rana-fused`: RANA and the evidence in the graph.
 //!
-//! One idea: everything that can speak for a tail is a *source of evidence*, which looks at a support and then
-//! gives each pair one number and a reason. RANA's score is one of them; edges and paths that the support has
-//! too, likeness to its tails, copies of them and distances are others. The score of a pair is the weighed sum. A
-//! weight says how far a source is trusted, which is learned across the train tasks: in general, by
-//! the size of the support, and by the source's *leave-one-out score*, that is how well it finds each pair of the support by the
-//! others. Learning is convex, so it has one result.
+//! One idea: everything that can speak for a tail is a *source of evidence*, which looks at a support and then gives
+//! each pair one number and a reason. The score of a trained model is one of them; edges and paths that the support
+//! has too, likeness to its tails and copies of them are others. The score of a pair is the weighted sum. The weight of
+//! a source says how far it is trusted, which is learned across the train tasks: in general, by the size of the
+//! support, and by the source's *leave-one-out score*, that is how well it finds each pair of the support by the others.
+//! Learning starts with a convex fit, which has one result, and improves the ranks from there.
+//!
+//! | file | concept |
+//! | --- | --- |
+//! | `config.rs` | the settings |
+//! | `evidence.rs` | what a source says, and why |
+//! | `sources.rs` | all sources, and how each is adapted to a support |
+//! | `vector_evidence.rs`, `path_evidence.rs`, `tail_evidence.rs`, `name_evidence.rs` | the sources themselves |
+//! | `leave_one_out.rs` | how well a source finds each pair of a support by the others |
+//! | `matrix.rs` | the values of all sources for some heads and candidates |
+//! | `examples.rs` | supports and queries of train tasks, from which trust is learned |
+//! | `likelihood_fit.rs`, `rank_fit.rs` | how it is learned: first by likelihood, then by ranks |
+//! | `trust.rs` | how far a source is trusted |
+//! | `model.rs` | the model of the sources and the trust in them |
+//! | `run.rs` | the run directory |
 //!
 //! # What evidence may see
-//! - The relation that is asked for is never an edge ([`VisibleEdges`](crate::paths::VisibleEdges)): no fact is evidence for itself, and in
-//!   meta-training a task's relation is gone from the graph.
+//! - The relation that is asked for is never an edge ([`VisibleEdges`](crate::paths::VisibleEdges)): no fact is
+//!   evidence for itself, and where trust is learned, the relation of a task is not in the graph.
 //! - Facts of dev and test tasks are never edges. Those of train tasks are, if
 //!   [`train_task_edges`](FusedConfig::train_task_edges) says so.
-//! - Training examples are gathered by vectors and a RANA that know no fact of the task ([`FusedConfig::folds`]).
+//! - The examples of a task are gathered with vectors and a model that were trained without its facts
+//!   ([`FusedConfig::folds`]).
 //! - The filter of known tails only removes rivals of a query.
 
 mod config;

@@ -1,4 +1,4 @@
-//! [`FusedModel`]: RANA and the evidence in the graph, weighed for each relation.
+//! [`FusedModel`]: a trained model and the evidence in the graph, weighted for each relation.
 
 use std::borrow::Cow;
 
@@ -12,8 +12,8 @@ use super::leave_one_out::leave_one_out;
 use super::sources::Sources;
 use super::trust::TrustedSource;
 
-/// RANA and other evidence: the score of a tail is the sum of what all sources say of it, each weighed by how
-/// far it is trusted in general and by its record on the support.
+/// A trained model and other evidence: the score of a tail is the sum of what all sources say of it, each weighted by
+/// how far it is trusted in general and by its leave-one-out score on the support.
 #[derive(Clone)]
 pub struct FusedModel {
     sources: Sources,
@@ -33,7 +33,7 @@ impl FusedModel {
         &self.trusted
     }
 
-    /// The relation of a support, for those who also ask for reasons.
+    /// The relation of a support, with a type that can explain its scores.
     ///
     /// # Errors
     /// If a source cannot answer for the support.

@@ -106,5 +106,3 @@ pub(super) fn path(edges: &VisibleEdges, support: &Support<'_>) -> Evidence {
     };
     Evidence { kind: EvidenceKind::Path, values: Values::Few(Box::new(values)), reason: Box::new(reason) }
 }
-
-

@@ -2,7 +2,7 @@
 //!
 //! The likelihood of the right tails is convex, but much of it is spent on queries that no evidence can answer, whereas a
 //! mean reciprocal rank hardly counts them. A rank is made smooth by counting a rival in part where scores are close;
-//! that has many maxima, so the rank_fit starts at the likelihood's and pays for going far from there.
+//! that has many maxima, so the fit starts where the likelihood is highest and pays for going far from there.
 
 use rayon::prelude::*;
 
@@ -18,7 +18,7 @@ pub(super) struct RankFit {
 }
 
 const MOST_STEPS: usize = 60;
-/// A rank_fit that gains less has arrived.
+/// A step that gains less is the last.
 const SMALL: f64 = 1e-6;
 /// Rivals that are so many times the softness behind do not count.
 const FAR: f64 = 30.0;
@@ -26,7 +26,7 @@ const FAR: f64 = 30.0;
 const SHORTEST: f64 = 1e-3;
 
 impl RankFit {
-    /// From the numbers that are most likely to those with the highest smooth rank nearby.
+    /// The numbers with the highest mean smooth reciprocal rank near those that are most likely.
     pub(super) fn from(self, start: Likely, examples: &[&Example], scales: &[f32]) -> Vec<f64> {
         let Likely { at: likely, curvature } = start;
         let mut at = likely.clone();
@@ -61,7 +61,8 @@ impl RankFit {
         at
     }
 
-    /// The mean smooth reciprocal rank, each example counting the same, less what it costs to be here; and its slope.
+    /// The mean smooth reciprocal rank, each example counting the same, less what it costs to be this far from the
+    /// likelihood's maximum; and its slope.
     pub(super) fn height(
         self,
         examples: &[&Example],

@@ -62,7 +62,7 @@ pub enum FusedRunError {
 pub struct FusedScores {
     /// On the dev tasks, over all queries.
     pub dev_mrr: f64,
-    /// On the train tasks, over all queries, each by parts and examples that know none of its facts.
+    /// On the train tasks, over all queries, each ranked with parts and examples that know none of its facts.
     pub cross_validated_mrr: f64,
     /// The same, over tasks.
     pub cross_validated_macro_mrr: f64,
@@ -115,8 +115,11 @@ impl EvidenceRun {
         manifest.steps = None;
         manifest.seconds = Some(seconds);
         let file = path.join(EVIDENCE);
-        let failed =
-            |source| FusedRunError::Io { path: file.clone(), action: "write the evidence of the run", source };
+        let failed = |source| FusedRunError::Io {
+            path: file.clone(),
+            action: "write the evidence of the run",
+            source,
+        };
         let text = serde_json::to_vec_pretty(self).map_err(|error| failed(error.into()))?;
         write_file_atomically(&file, |out| out.write_all(&text)).map_err(failed)?;
         manifest.write(path)?;
@@ -215,10 +218,7 @@ pub(crate) fn open(to_open: &RunToOpen<'_>) -> Result<OpenedModel, OpenError> {
         shots: evidence.shots,
         seed: evidence.seed,
         details,
-        summary: format!(
-            "seed {}, {sources_count} sources of evidence, dev MRR {dev_mrr:.3}",
-            evidence.seed
-        ),
+        summary: format!("seed {}, {sources_count} sources of evidence, dev MRR {dev_mrr:.3}", evidence.seed),
         vectors: set.metadata.clone(),
         edges: Some(edges),
     })

@@ -4,18 +4,20 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use rana_embed::Table;
+use rana_fewshot::{AdaptedRelation, FewShotModel, Support};
 use rana_graph::{
     Duplicates, EntityId, Graph, GraphBuilder, LabelRank, Pair, RelationId, Split, Task, TaskSet,
     TaskSetBuilder,
 };
 
-use super::climb::Climb;
 use super::evidence::{Evidence, EvidenceKind, Reason};
-use super::fit::{Lesson, LessonQuery, fit};
+use super::likelihood_fit::{Example, ExampleQuery, fit};
 use super::matrix::matrix;
-use super::{EdgeIndex, FusedConfig, FusedModel, Lessons, Sight, Sources, Trust, TrustedSource};
-use crate::model::{AdaptedRelation, FewShotModel, Support};
-use crate::rana::{Layout, RanaConfig, RanaModel, RanaParameters, StartVectors};
+use super::rank_fit::RankFit;
+use super::{Examples, FusedConfig, FusedModel, Sources, Trust, TrustedSource};
+use crate::paths::{EdgeIndex, VisibleEdges};
+use crate::rana::{Rana, RanaConfig};
+use crate::training::{StartVectors, SteppedModel, TrainerConfig};
 
 const PEOPLE: u32 = 24;
 const CITIES: u32 = 6;
@@ -55,15 +57,14 @@ fn world() -> (Graph, TaskSet) {
     (graph.clone(), tasks.finish())
 }
 
-fn sources<'g>(graph: &'g Graph, edges: EdgeIndex) -> Sources<'g> {
+fn sources(graph: &Graph, edges: EdgeIndex) -> Sources {
     let config = RanaConfig { neighbours: 4, gamma: 1.0, ..RanaConfig::default() };
     let start = StartVectors::random(graph, 8, 3);
-    let layout = Layout::new(&config, start.dim());
-    let rana =
-        RanaModel::new(config.clone(), graph, Arc::new(RanaParameters::initial(&config, &layout, &start)));
+    let rana = Rana::new(&config, &TrainerConfig::default(), graph, start.dim());
+    let model = rana.freeze(Arc::new(rana.initial(&start)));
     let values: Vec<f32> =
         (0..graph.entity_count() * 4).map(|n| ((n * 37 % 101) as f32 / 50.0) - 1.0).collect();
-    Sources::new(graph, Arc::new(edges), rana, Some(Table::new(graph.entity_count(), 4, values).unwrap()))
+    Sources::new(graph, Arc::new(edges), model, Some(Table::new(graph.entity_count(), 4, values).unwrap()))
 }
 
 fn support<'a>(task: &Task<'a>, shots: usize) -> Support<'a> {
@@ -74,7 +75,7 @@ fn task<'a>(graph: &Graph, tasks: &'a TaskSet, name: &str) -> Task<'a> {
     tasks.task(graph.relation(name).unwrap()).unwrap()
 }
 
-fn all_evidence<'a>(sources: &'a Sources<'_>, support: &Support<'_>) -> Vec<Evidence<'a>> {
+fn all_evidence(sources: &Sources, support: &Support<'_>) -> Vec<Evidence> {
     sources.kinds().map(|kind| sources.adapt(kind, support).unwrap()).collect()
 }
 
@@ -112,20 +113,22 @@ fn a_relation_is_no_evidence_for_itself() {
 fn facts_of_test_tasks_are_never_edges() {
     let (graph, tasks) = world();
     let visits = task(&graph, &tasks, "visits");
-    let index = EdgeIndex::with_train_tasks(&graph, &tasks);
-    let sight = index.without(None);
+    let index = Arc::new(EdgeIndex::with_train_tasks(&graph, &tasks));
+    let all = VisibleEdges::without(&index, None);
     for pair in visits.facts {
-        assert!(sight.by(pair.head, visits.relation).is_empty());
-        assert!(sight.by(pair.tail, visits.relation.inverse()).is_empty());
+        assert!(all.by(pair.head, visits.relation).is_empty());
+        assert!(all.by(pair.tail, visits.relation.inverse()).is_empty());
     }
     // Train tasks are edges, but not where only the background is.
     let lives = task(&graph, &tasks, "lives");
     let head = lives.facts[0].head;
-    assert_eq!(sight.by(head, lives.relation).len(), 1);
-    assert_eq!(index.without(Some(lives.relation)).by(head, lives.relation).len(), 0);
-    let count = |sight: Sight<'_>| sight.edges(head).count();
-    assert_eq!(count(index.without(Some(lives.relation))), count(sight) - 1);
-    assert!(EdgeIndex::background(&graph).without(None).by(head, lives.relation).is_empty());
+    assert_eq!(all.by(head, lives.relation).len(), 1);
+    let hidden = VisibleEdges::without(&index, Some(lives.relation));
+    assert_eq!(hidden.by(head, lives.relation).len(), 0);
+    let count = |edges: &VisibleEdges| edges.edges(head).count();
+    assert_eq!(count(&hidden), count(&all) - 1);
+    let background = Arc::new(EdgeIndex::background(&graph));
+    assert!(VisibleEdges::without(&background, None).by(head, lives.relation).is_empty());
 }
 
 #[test]
@@ -153,7 +156,7 @@ fn each_source_says_why() {
         .iter()
         .map(|&evidence| TrustedSource { evidence, trust: Trust { constant: 1.0, ..Trust::default() } })
         .filter(|of| of.evidence != EvidenceKind::Type);
-    let model = FusedModel::new(&sources, trusted.collect());
+    let model = FusedModel::new(sources, trusted.collect());
     let relation = model.fuse(&support(&votes, 5)).unwrap();
     let (head, tail) = (votes.facts[9].head, votes.facts[9].tail);
     let parts = relation.explain(head, tail, &[]);
@@ -191,7 +194,8 @@ fn entities_of_one_name_are_joined_and_words_are_compared() {
     let sources = sources(&graph, EdgeIndex::background(&graph));
     let id = |name: &str| graph.entity(name).unwrap();
     // `boston` leads to y, and z has the same name.
-    let joined: Vec<RelationId> = sources.sight(None).joining(id("y"), id("z")).collect();
+    let edges = VisibleEdges::without(sources.edges(), None);
+    let joined: Vec<RelationId> = edges.joining(id("y"), id("z")).collect();
     assert_eq!(joined.len(), 1);
     assert_eq!(Reason::Edge { by: joined[0] }.text(&graph), "the pair is joined by the same name");
     let pairs = [Pair { head: id("paris"), tail: id("x") }];
@@ -221,7 +225,7 @@ proptest! {
             evidence,
             trust: Trust { constant: of[0], record: of[1], scarcity: of[2] },
         });
-        let model = FusedModel::new(&sources, trusted.collect());
+        let model = FusedModel::new(sources.clone(), trusted.collect());
         let relation = model.adapt(&support(&votes, shots)).unwrap();
         let heads: Vec<EntityId> = heads.into_iter().map(EntityId).collect();
         let tails: Vec<EntityId> = tails.into_iter().map(EntityId).collect();
@@ -237,33 +241,33 @@ proptest! {
     }
 
     #[test]
-    fn trust_is_learned_to_the_bottom(lessons in lessons(), ridge in 0.001f64..0.1) {
-        let all: Vec<&Lesson> = lessons.iter().collect();
+    fn trust_is_learned_to_the_bottom(examples in examples(), ridge in 0.001f64..0.1) {
+        let all: Vec<&Example> = examples.iter().collect();
         let scales = [0.5, 2.0];
         let price = [ridge, 3.0 * ridge, ridge];
         let best = fit(&all, &scales, price).at;
-        let least = loss(&lessons, &scales, price, &best);
+        let least = loss(&examples, &scales, price, &best);
         // No step in any direction leads further down.
         for place in 0..best.len() {
             for step in [-0.01, 0.01] {
                 let mut beside = best.clone();
                 beside[place] += step;
-                prop_assert!(loss(&lessons, &scales, price, &beside) > least);
+                prop_assert!(loss(&examples, &scales, price, &beside) > least);
             }
         }
     }
 
     #[test]
-    fn trust_then_climbs_to_better_ranks(lessons in lessons(), softness in 0.2f64..2.0, pull in 0.001f64..0.1) {
-        let all: Vec<&Lesson> = lessons.iter().collect();
+    fn trust_then_climbs_to_better_ranks(examples in examples(), softness in 0.2f64..2.0, pull in 0.001f64..0.1) {
+        let all: Vec<&Example> = examples.iter().collect();
         let scales = [0.5, 2.0];
-        let climb = Climb { softness, pull };
+        let rank_fit = RankFit { softness, pull };
         let likely = fit(&all, &scales, [0.01; 3]);
         let (start, curvature) = (likely.at.clone(), likely.curvature.clone());
-        let height = |at: &[f64]| climb.height(&all, &scales, at, &start, &curvature);
-        let top = climb.from(likely, &all, &scales);
+        let height = |at: &[f64]| rank_fit.height(&all, &scales, at, &start, &curvature);
+        let top = rank_fit.from(likely, &all, &scales);
         prop_assert!(height(&top).0 >= height(&start).0);
-        prop_assert!((height(&start).0 - reciprocal_rank(&lessons, &scales, &start, softness)).abs() < 1e-5);
+        prop_assert!((height(&start).0 - reciprocal_rank(&examples, &scales, &start, softness)).abs() < 1e-5);
         let (_, slope) = height(&top);
         for (place, slope) in slope.into_iter().enumerate() {
             let beside = |by: f64| {
@@ -274,34 +278,34 @@ proptest! {
             let measured = (beside(1e-3) - beside(-1e-3)) / 2e-3;
             prop_assert!((slope - measured).abs() < 2e-3 * (1.0 + slope.abs()), "{slope} for {measured}");
         }
-        let still = Climb { softness: 0.0, pull }.from(fit(&all, &scales, [0.01; 3]), &all, &scales);
+        let still = RankFit { softness: 0.0, pull }.from(fit(&all, &scales, [0.01; 3]), &all, &scales);
         prop_assert_eq!(still, start);
     }
 }
 
-/// Three lessons of four queries with five candidates, by two sources.
-fn lessons() -> impl Strategy<Value = Vec<Lesson>> {
+/// Three examples of four queries with five candidates, by two sources.
+fn examples() -> impl Strategy<Value = Vec<Example>> {
     let values = prop::collection::vec(-1.0f32..1.0, 3 * 4 * 5 * 2);
     let records = prop::collection::vec(0.0f32..1.0, 6);
     let shots = prop::collection::vec(1usize..9, 3);
     (values, records, shots).prop_map(|(values, records, shots)| {
-        let query = |number: usize| LessonQuery {
+        let query = |number: usize| ExampleQuery {
             rows: values[number * 10..][..10].to_vec(),
             stands_for: vec![0.0, 0.0, 0.5, 1.0, 0.0],
         };
-        let lesson = |number: usize| Lesson {
+        let example = |number: usize| Example {
             records: records[2 * number..][..2].to_vec(),
             shots: shots[number],
             queries: (4 * number..4 * number + 4).map(query).collect(),
         };
-        (0..3).map(lesson).collect()
+        (0..3).map(example).collect()
     })
 }
 
 /// The score of a candidate, straight from its definition.
-fn score(lesson: &Lesson, query: &LessonQuery, candidate: usize, scales: &[f32], at: &[f64]) -> f64 {
+fn score(example: &Example, query: &ExampleQuery, candidate: usize, scales: &[f32], at: &[f64]) -> f64 {
     let of_source = |source: usize| {
-        let terms = [1.0, f64::from(lesson.records[source]), 1.0 / lesson.shots as f64];
+        let terms = [1.0, f64::from(example.records[source]), 1.0 / example.shots as f64];
         let weight: f64 = (0..3).map(|term| at[source * 3 + term] * terms[term]).sum();
         weight * f64::from(query.rows[candidate * scales.len() + source] / scales[source])
     };
@@ -309,31 +313,31 @@ fn score(lesson: &Lesson, query: &LessonQuery, candidate: usize, scales: &[f32],
 }
 
 /// The mean smooth reciprocal rank, straight from its definition.
-fn reciprocal_rank(lessons: &[Lesson], scales: &[f32], at: &[f64], softness: f64) -> f64 {
+fn reciprocal_rank(examples: &[Example], scales: &[f32], at: &[f64], softness: f64) -> f64 {
     let mut sum = 0.0;
-    for lesson in lessons {
-        for query in &lesson.queries {
-            let of = |candidate| score(lesson, query, candidate, scales, at);
+    for example in examples {
+        for query in &example.queries {
+            let of = |candidate| score(example, query, candidate, scales, at);
             let ahead = |rival: usize| {
                 f64::from(query.stands_for[rival]).exp() / (1.0 + ((of(0) - of(rival)) / softness).exp())
             };
             let rank = 1.0 + (1..query.stands_for.len()).map(ahead).sum::<f64>();
-            sum += 1.0 / (rank * (lessons.len() * lesson.queries.len()) as f64);
+            sum += 1.0 / (rank * (examples.len() * example.queries.len()) as f64);
         }
     }
     sum
 }
 
 /// The loss, straight from its definition.
-fn loss(lessons: &[Lesson], scales: &[f32], price: [f64; 3], at: &[f64]) -> f64 {
+fn loss(examples: &[Example], scales: &[f32], price: [f64; 3], at: &[f64]) -> f64 {
     let mut loss: f64 = at.iter().enumerate().map(|(place, of)| 0.5 * price[place % 3] * of * of).sum();
-    for lesson in lessons {
-        for query in &lesson.queries {
+    for example in examples {
+        for query in &example.queries {
             let score = |candidate: usize| {
-                f64::from(query.stands_for[candidate]) + score(lesson, query, candidate, scales, at)
+                f64::from(query.stands_for[candidate]) + score(example, query, candidate, scales, at)
             };
             let total: f64 = (0..query.stands_for.len()).map(|candidate| score(candidate).exp()).sum();
-            loss += (total.ln() - score(0)) / (lessons.len() * lesson.queries.len()) as f64;
+            loss += (total.ln() - score(0)) / (examples.len() * example.queries.len()) as f64;
         }
     }
     loss
@@ -346,12 +350,12 @@ fn what_tells_the_truth_is_trusted() {
     let votes = [task(&graph, &tasks, "votes")];
     let config =
         FusedConfig { shots: vec![1, 3], draws: 3, queries: 6, candidates: 7, ..FusedConfig::default() };
-    let lessons = Lessons::gather(&config, &sources, &tasks, &votes).unwrap();
-    let trusted = Lessons::learn(&[&lessons], &config.evidence);
+    let examples = Examples::gather(&config, &sources, &tasks, &votes).unwrap();
+    let trusted = Examples::learn(&[&examples], &config.evidence);
     let of = |kind| trusted.iter().find(|of| of.evidence == kind).unwrap().trust;
     // Where one is born decides; whom one knows does not.
     assert!(of(EvidenceKind::Path).weight(0.0, 3) > 1.0, "{trusted:?}");
-    let model = FusedModel::new(&sources, trusted.clone());
+    let model = FusedModel::new(sources.clone(), trusted.clone());
     let lives = task(&graph, &tasks, "votes");
     let relation = model.adapt(&support(&lives, 3)).unwrap();
     for pair in &lives.facts[3..] {
@@ -361,13 +365,13 @@ fn what_tells_the_truth_is_trusted() {
         assert_eq!(lives.candidates[best], pair.tail);
     }
     // The same again is the same to the bit, and fewer sources are fewer.
-    let again = Lessons::gather(&config, &sources, &tasks, &votes).unwrap();
-    assert_eq!(Lessons::learn(&[&again], &config.evidence), trusted);
-    let one = Lessons::learn(&[&lessons], &[EvidenceKind::Path]);
+    let again = Examples::gather(&config, &sources, &tasks, &votes).unwrap();
+    assert_eq!(Examples::learn(&[&again], &config.evidence), trusted);
+    let one = Examples::learn(&[&examples], &[EvidenceKind::Path]);
     assert_eq!(one.iter().map(|of| of.evidence).collect::<Vec<_>>(), [EvidenceKind::Path]);
-    // A task that is too small teaches nothing.
+    // A task that is too small gives no example.
     let large = FusedConfig { shots: vec![PEOPLE as usize], ..config };
-    assert!(Lessons::gather(&large, &sources, &tasks, &votes).unwrap().is_empty());
+    assert!(Examples::gather(&large, &sources, &tasks, &votes).unwrap().is_empty());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::evidence::EvidenceKind;
 
-/// What the weight of a source is made of: a constant, its record on the support, and how small the support is.
+/// What the weight of a source is made of: a constant, its leave-one-out score, and how small the support is.
 pub(super) const TERMS: usize = 3;
 
 /// How much a source counts: `constant + record · ℓ + scarcity / K`.
@@ -12,7 +12,7 @@ pub(super) const TERMS: usize = 3;
 pub struct Trust {
     /// Always.
     pub constant: f32,
-    /// For its record ℓ: how well it ranks each tail of the support by the pairs that are left.
+    /// For its leave-one-out score ℓ: how well it finds each pair of the support by the others.
     pub record: f32,
     /// If the support has only one pair; with K pairs, a K-th of it.
     pub scarcity: f32,
@@ -23,7 +23,7 @@ impl Trust {
         Self { constant: terms[0] as f32, record: terms[1] as f32, scarcity: terms[2] as f32 }
     }
 
-    /// How much a source with this record counts for a support of `shots` pairs.
+    /// How much a source with the leave-one-out score `record` counts for a support of `shots` pairs.
     #[must_use]
     pub fn weight(&self, record: f32, shots: usize) -> f32 {
         let terms = terms(record, shots);

@@ -1,4 +1,4 @@
-//! Evidence in vectors: RANA's own score, and products of the vectors of another model.
+//! Evidence in vectors: the score of a trained model, and products of the vectors of another.
 
 use rana_embed::{Blocks, Similarity, Table};
 use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};
@@ -7,11 +7,8 @@ use rana_graph::EntityId;
 use super::evidence::{Evidence, EvidenceKind, Reason, Values};
 use crate::gathered::{Gathered, gather};
 
-/// RANA's own score.
-pub(super) fn translation(
-    model: &dyn FewShotModel,
-    support: &Support<'_>,
-) -> Result<Evidence, SupportError> {
+/// The score of a trained model.
+pub(super) fn translation(model: &dyn FewShotModel, support: &Support<'_>) -> Result<Evidence, SupportError> {
     Ok(Evidence {
         kind: EvidenceKind::Translation,
         values: Values::Pairs(model.adapt(support)?),
@@ -31,7 +28,11 @@ pub(super) fn product(table: &Table, support: &Support<'_>) -> Evidence {
     relation.iter_mut().for_each(|value| *value /= norm);
     Evidence {
         kind: EvidenceKind::Product,
-        values: Values::Pairs(Box::new(Product { table: table.clone(), relation, gathered: Gathered::default() })),
+        values: Values::Pairs(Box::new(Product {
+            table: table.clone(),
+            relation,
+            gathered: Gathered::default(),
+        })),
         reason: Box::new(|_, _, product| Some(Reason::Agrees { product })),
     }
 }

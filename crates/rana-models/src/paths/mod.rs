@@ -5,8 +5,8 @@ mod name_index;
 mod visible_edges;
 
 pub use edge_index::{EdgeIndex, same_name};
-pub use visible_edges::{Path, VisibleEdges};
 pub(crate) use visible_edges::TwoHops;
+pub use visible_edges::{Path, VisibleEdges};
 
 use rana_graph::EntityId;
 

@@ -8,10 +8,10 @@ use rana_embed::prefetch::fetch;
 
 use super::config::{Attn, Padding};
 use super::inputs::Inputs;
-use crate::kernels::HiddenRows;
-use super::relation_groups::RelationGroup;
-use crate::real::{Real, softmax};
 use super::neighbour_rows::{Neighbours, RowsAhead};
+use super::relation_groups::RelationGroup;
+use crate::kernels::HiddenRows;
+use crate::real::{Real, softmax};
 
 /// What attention to the neighbours of one entity is computed from.
 pub(super) struct Attend<'a, T> {

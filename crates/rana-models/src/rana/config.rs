@@ -608,6 +608,13 @@ impl RanaConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::training::RunConfig;
+
+    #[test]
+    fn the_preset_of_the_paper_is_the_default() {
+        let paper = RunConfig::new(TrainerConfig::default(), RanaConfig::default());
+        assert_eq!(RunConfig::preset("rana", "paper").unwrap(), paper);
+    }
 
     #[test]
     fn what_cannot_be_used_is_named() {
@@ -639,8 +646,14 @@ mod tests {
         let text = toml::to_string(&config).unwrap();
         assert!(text.contains("J = 5") && text.contains("attn_input = \"rel+entity\""), "{text}");
         assert_eq!(toml::from_str::<RanaConfig>(&text).unwrap(), config);
+        let trainer = TrainerConfig { max_norm: Some(2.0), ..TrainerConfig::default() };
+        let whole = RunConfig::new(trainer, config);
+        let text = toml::to_string(&whole).unwrap();
+        assert!(text.contains("J = 5") && text.contains("max_norm = 2.0"), "{text}");
+        assert_eq!(toml::from_str::<RunConfig>(&text).unwrap(), whole);
         for wrong in ["J = -1", "meta_order = 3", "prune = \"some\"", "shotz = 5"] {
             assert!(toml::from_str::<RanaConfig>(wrong).is_err(), "{wrong}");
+            assert!(toml::from_str::<RunConfig>(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -13,12 +13,12 @@ use rayon::prelude::*;
 use super::attend::{Attend, AttendGradients, AttendScratch, Attended, Backward, Forward, Logits};
 use super::config::{Activation, Attn, Padding};
 use super::inputs::Inputs;
-use crate::real::{Real, add_scaled};
-use crate::training::row_gradients::RowGradients;
-use super::neighbour_rows::{Neighbours, RowsAhead, NeighbourRows};
 use super::layout::EndBlocks;
-use crate::training::Block;
+use super::neighbour_rows::{NeighbourRows, Neighbours, RowsAhead};
+use crate::real::{Real, add_scaled};
 use crate::seed::{Purpose, rng};
+use crate::training::Block;
+use crate::training::row_gradients::RowGradients;
 
 /// Pairs that are encoded together: enough for matrix products to pay, few enough for a cache.
 pub(super) const CHUNK: usize = 64;
@@ -252,7 +252,11 @@ impl<T: Real> Chunk<T> {
     /// A walk over the neighbours at an end of all pairs.
     fn walk<'a>(&self, inputs: Inputs<'a, T>, end: End) -> NeighbourRows<'a, T> {
         let attention = inputs.end(end).attention.as_ref();
-        NeighbourRows::to(end.of(self.pairs[0]), inputs, attention.is_some_and(|blocks| blocks.entity.is_some()))
+        NeighbourRows::to(
+            end.of(self.pairs[0]),
+            inputs,
+            attention.is_some_and(|blocks| blocks.entity.is_some()),
+        )
     }
 
     /// The entity at an end of a pair, if there is one.

@@ -5,13 +5,14 @@ use rana_graph::EntityId;
 use super::config::RanaConfig;
 use super::encoder::Projection;
 use super::inputs::{EntityRows, Inputs};
+use super::layout::Layout;
 use super::objective::{Objective, Scratch};
 use super::pairs::EncodedPairs;
 use super::reference::{
-    FIXTURE_ENTITIES, Lists, Parameters, Reference, fixture, fixture_config, fixture_configs,
+    FIXTURE_BATCH, FIXTURE_ENTITIES, Lists, Parameters, Reference, fixture, fixture_config, fixture_configs,
 };
-use super::step::{StepResult, step};
-use super::layout::Layout;
+use super::step::step;
+use crate::training::{MetaTask, StepResult};
 
 /// Rows of the reference's parameters.
 struct Rows<'a> {
@@ -45,6 +46,8 @@ fn inputs<'a>(
         relations: &parameters.relations,
         rows,
         neighbours: lists,
+        batch: FIXTURE_BATCH,
+        seed: 0,
         dropout: None,
     }
 }
@@ -80,7 +83,8 @@ fn every_gradient_is_that_of_the_equations() {
             let (layout, parameters, lists, tasks) = fixture(&config, seed);
             let rows = Rows { dim: layout.dim, parameters: &parameters };
             let result = step(inputs(&config, &layout, &parameters, &rows, &lists), &tasks);
-            let reference = Reference { config: &config, layout: &layout, neighbours: &lists };
+            let reference =
+                Reference { config: &config, layout: &layout, neighbours: &lists, batch: FIXTURE_BATCH };
             let (loss, _) = reference.loss(&parameters, &tasks, None);
             assert!((result.loss - loss).abs() < 1e-9 * loss.abs(), "{name}: {} is not {loss}", result.loss);
             let expected = reference.gradient(&parameters, &tasks);
@@ -105,7 +109,8 @@ fn relations_after_inner_steps_are_those_of_the_equations() {
         let (layout, parameters, lists, tasks) = fixture(&config, 1);
         let rows = Rows { dim: layout.dim, parameters: &parameters };
         let inputs = inputs(&config, &layout, &parameters, &rows, &lists);
-        let reference = Reference { config: &config, layout: &layout, neighbours: &lists };
+        let reference =
+            Reference { config: &config, layout: &layout, neighbours: &lists, batch: FIXTURE_BATCH };
         let pairs = EncodedPairs::new(inputs, &Projection::new(inputs), &tasks);
         let objective = Objective { inputs, chunks: &pairs.chunks };
         for (number, task) in tasks.iter().enumerate() {
@@ -134,7 +139,7 @@ fn the_inner_step_does_not_depend_on_the_batch() {
     let rows = Rows { dim: layout.dim, parameters: &parameters };
     let inputs = inputs(&config, &layout, &parameters, &rows, &lists);
     let projection = Projection::new(inputs);
-    let relation = |batch: &[super::batch::MetaTask], number: usize| {
+    let relation = |batch: &[MetaTask], number: usize| {
         let pairs = EncodedPairs::new(inputs, &projection, batch);
         let objective = Objective { inputs, chunks: &pairs.chunks };
         let task = pairs.objective_task(inputs, number, &batch[number]);

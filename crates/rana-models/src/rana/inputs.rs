@@ -3,8 +3,8 @@
 use rana_graph::{Edge, EntityId};
 
 use super::config::RanaConfig;
-use crate::real::Real;
 use super::layout::Layout;
+use crate::real::Real;
 
 /// Where entity rows are.
 pub(crate) trait EntityRows<T>: Sync {

@@ -131,6 +131,7 @@ impl Builder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::training::Init;
 
     #[test]
     fn the_paper_has_as_many_weights_as_counted_by_hand() {
@@ -138,5 +139,22 @@ mod tests {
         assert_eq!(Layout::new(&RanaConfig::default(), 100).weights(), 70_500);
         let separate = RanaConfig { ends: Ends::Separate, ..RanaConfig::default() };
         assert_eq!(Layout::new(&separate, 100).weights(), 2 * 70_500 - 20_100);
+    }
+
+    #[test]
+    fn initial_weights_have_the_stated_spread() {
+        let layout = Layout::new(&RanaConfig::default(), 50);
+        let weights = layout.blocks.initial(Init::XavierNormal, 3);
+        let w4 = layout.ends[0].combine.of(&weights);
+        let variance = w4.iter().map(|&w| f64::from(w).powi(2)).sum::<f64>() / w4.len() as f64;
+        assert!((variance / (2.0 / 100.0) - 1.0).abs() < 0.1, "{variance}");
+        let bias = layout.ends[0].combine_bias.as_ref().unwrap().of(&weights);
+        assert!(bias.iter().all(|&b| b == 0.0));
+        assert_eq!(weights, layout.blocks.initial(Init::XavierNormal, 3));
+        assert_ne!(weights, layout.blocks.initial(Init::XavierNormal, 4));
+        // W5 has 100 inputs, of which each of its two blocks meets a half.
+        let bound = 1.0 / 100f32.sqrt();
+        let uniform = layout.blocks.initial(Init::Torch, 3);
+        assert!(layout.relation_head.of(&uniform).iter().all(|w| w.abs() <= bound));
     }
 }

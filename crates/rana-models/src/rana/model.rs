@@ -7,20 +7,20 @@ use rana_embed::Norm;
 use rana_graph::{EntityId, Graph, Pair};
 use rayon::prelude::*;
 
-use super::relation::RanaRelation;
-use crate::training::{Contrasts, LearnedRows, MetaTask, NegativeCounts, Parameters, TrainerConfig};
 use super::config::{RanaConfig, ScoreSpace, TestNegatives, TrainEntities};
 use super::encoder::{CHUNK, Chunk, End, Projection};
 use super::inputs::{EntityRows, Inputs};
+use super::layout::Layout;
 use super::negatives::{Choice, Cutoff, NegativeSampler};
 use super::neighbours::{NeighbourSettings, Neighbours};
 use super::objective::{Objective, ObjectiveTask, Scratch};
 use super::pairs::{EncodedPairs, add_r};
+use super::relation::RanaRelation;
 use crate::real::{add_scaled, dot};
-use super::layout::Layout;
-use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};
 use crate::seed::{Purpose, rng};
+use crate::training::{Contrasts, LearnedRows, MetaTask, NegativeCounts, Parameters, TrainerConfig};
 use crate::translation::{EntityTable, Translation};
+use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};
 
 /// RANA with fixed parameters; a copy shares them.
 #[derive(Clone)]

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use rana_fewshot::{FewShotModel, Support};
 use rana_graph::{Duplicates, EntityId, Graph, GraphBuilder, Pair};
 
-use super::config::{AdamRows, BetaScale, RScope, RanaConfig, RelInit, Residual, ScoreSpace};
+use super::config::{BetaScale, RScope, RanaConfig, RelInit, Residual, ScoreSpace};
 use super::model::RanaModel;
-use crate::training::{Parameters, StartVectors};
-use super::layout::Layout;
-use rana_fewshot::{FewShotModel, Support};
+use super::network::Rana;
+use crate::training::{RowUpdates, StartVectors, SteppedModel, TrainerConfig};
 
 const ENTITIES: u32 = 90;
 
@@ -32,21 +32,22 @@ fn graph() -> Graph {
     builder.finish()
 }
 
-fn model<'g>(graph: &'g Graph, config: &RanaConfig) -> RanaModel<'g> {
+fn model(graph: &Graph, (config, trainer): &(RanaConfig, TrainerConfig)) -> RanaModel {
     let start = StartVectors::random(graph, 20, 3);
-    let layout = Layout::new(config, start.dim());
-    let parameters = Parameters::initial(config, &layout, &start);
-    RanaModel::new(config.clone(), graph, Arc::new(parameters))
+    let parameters = Rana::new(config, trainer, graph, start.dim()).initial(&start);
+    RanaModel::new(config, trainer, graph, Arc::new(parameters))
 }
 
-fn configs() -> Vec<RanaConfig> {
+fn configs() -> Vec<(RanaConfig, TrainerConfig)> {
     let base = RanaConfig { neighbours: 4, gamma: 1.0, beta_scale: BetaScale::None, ..RanaConfig::default() };
+    let sparse = TrainerConfig::default();
+    let replay = TrainerConfig { adam_rows: RowUpdates::Replay, ..sparse.clone() };
     vec![
-        base.clone(),
-        RanaConfig { residual: Residual::Translation, test_draws: 3, ..base.clone() },
-        RanaConfig { score_space: ScoreSpace::EncodedSupport, adam_rows: AdamRows::Replay, ..base.clone() },
-        RanaConfig { score_space: ScoreSpace::Encoded, ..base.clone() },
-        RanaConfig { score_space: ScoreSpace::Encoded, r_scope: RScope::TaskMean, ..base },
+        (base.clone(), sparse.clone()),
+        (RanaConfig { residual: Residual::Translation, test_draws: 3, ..base.clone() }, sparse.clone()),
+        (RanaConfig { score_space: ScoreSpace::EncodedSupport, ..base.clone() }, replay),
+        (RanaConfig { score_space: ScoreSpace::Encoded, ..base.clone() }, sparse.clone()),
+        (RanaConfig { score_space: ScoreSpace::Encoded, r_scope: RScope::TaskMean, ..base }, sparse),
     ]
 }
 
@@ -93,8 +94,9 @@ fn an_inspection_says_what_scores_are_made_of() {
     let candidates: Vec<EntityId> = graph.entities().collect();
     let support =
         Support { relation: None, pairs: &SUPPORT, candidates: &candidates, rejected: &[], seed: 5 };
-    for config in configs() {
-        let model = model(&graph, &config);
+    for configs in configs() {
+        let model = model(&graph, &configs);
+        let (config, _) = configs;
         let inspection = model.inspect(&support);
         assert_eq!(inspection.support.len(), SUPPORT.len());
         for (inspected, pair) in inspection.support.iter().zip(SUPPORT) {
@@ -136,8 +138,9 @@ fn an_inspection_says_what_scores_are_made_of() {
 fn the_inner_step_leads_away_from_what_was_rejected() {
     let graph = graph();
     let candidates: Vec<EntityId> = graph.entities().collect();
-    for config in configs() {
-        let model = model(&graph, &config);
+    for configs in configs() {
+        let model = model(&graph, &configs);
+        let (config, _) = configs;
         let distance = |asked: Pair, rejected: &[Pair]| {
             let support =
                 Support { relation: None, pairs: &SUPPORT, candidates: &candidates, rejected, seed: 5 };
@@ -183,13 +186,16 @@ fn a_residual_from_zero_starts_at_the_mean_translation() {
     let candidates: Vec<EntityId> = graph.entities().collect();
     let support =
         Support { relation: None, pairs: &SUPPORT, candidates: &candidates, rejected: &[], seed: 5 };
-    let inspection = model(&graph, &config).inspect(&support);
+    let trainer = TrainerConfig::default();
+    let configs = (config, trainer);
+    let inspection = model(&graph, &configs).inspect(&support);
     for (at, &before) in inspection.before.iter().enumerate() {
         let row = |entity: EntityId| start.entities.row(entity.0 as usize)[at];
         let translation = |pair: &Pair| row(pair.tail) - row(pair.head);
         let mean = SUPPORT.iter().map(translation).sum::<f32>() / 3.0;
         assert!((mean - before).abs() < 1e-6, "{mean} {before}");
     }
+    let (config, trainer) = configs;
     let without = RanaConfig { residual: Residual::None, ..config };
-    assert_eq!(without.check().unwrap_err().field, "rel_init");
+    assert_eq!(without.check(&trainer).unwrap_err().field, "rel_init");
 }

@@ -363,7 +363,7 @@ mod tests {
             let again = sampler.draw(&choice(&compared), &mut keyed_rng([seed, 0, 0, 0]), &mut pruned_again);
             prop_assert_eq!((&drawn, pruned), (&again, pruned_again));
             let cutoff = kept.least;
-            prop_assert!(pruned.pruned <= pruned.seen);
+            prop_assert!(pruned.refused <= pruned.seen);
             let mut distinct = drawn.clone();
             distinct.sort_unstable();
             distinct.dedup();

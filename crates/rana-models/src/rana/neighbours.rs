@@ -53,8 +53,7 @@ impl Neighbours {
         step: u64,
         entities: impl Iterator<Item = EntityId>,
     ) -> Option<Self> {
-        (config.choice == NeighbourChoice::Random)
-            .then(|| Self::drawn(graph, config, entities, step + 1))
+        (config.choice == NeighbourChoice::Random).then(|| Self::drawn(graph, config, entities, step + 1))
     }
 
     fn none_drawn(graph: &Graph, config: NeighbourSettings) -> Self {

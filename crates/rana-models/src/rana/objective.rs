@@ -11,12 +11,12 @@ use pulp::{Simd, WithSimd};
 use rana_embed::prefetch::fetch;
 use rana_graph::{EntityId, Pair};
 
-use crate::training::Contrasts;
 use super::config::{BetaScale, BetaSpace, InnerReduction, MetaOrder, NegWeight, Residual, TrainEntities};
 use super::diagnostics::TaskDiagnostics;
 use super::encoder::{CHUNK, Chunk, End};
 use super::inputs::Inputs;
 use crate::real::{Real, add_scaled, dot, softmax};
+use crate::training::Contrasts;
 use crate::training::row_gradients::RowGradients;
 
 /// A vector that is scored.

@@ -3,12 +3,12 @@
 use rana_graph::Pair;
 use rayon::prelude::*;
 
-use crate::training::{Contrasts, MetaTask};
 use super::config::{RScope, ScoreSpace};
 use super::encoder::{CHUNK, Chunk, End, Projection};
 use super::inputs::Inputs;
 use super::objective::{ObjectiveTask, Scored, ScoredContrasts, Vector};
 use crate::real::{Real, add_scaled};
+use crate::training::{Contrasts, MetaTask};
 
 /// A pair and the task it is seen in, where that matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

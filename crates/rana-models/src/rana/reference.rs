@@ -9,14 +9,13 @@ use std::ops::{Add, Mul, Neg, Sub};
 use rana_graph::{Edge, EntityId, Pair, RelationId, keyed_rng};
 use rand::{Rng, RngExt};
 
-use crate::training::{Contrasts, MetaTask};
 use super::config::{
     Activation, AggInput, Attn, AttnInput, BetaScale, BetaSpace, Ends, InnerReduction, MetaOrder, NegWeight,
     OuterReduction, Padding, RScope, RanaConfig, Residual, ScoreSpace, TrainEntities,
 };
 use super::inputs::Neighbourhood;
 use super::layout::{EndBlocks, Layout};
-use crate::training::Block;
+use crate::training::{Block, Contrasts, MetaTask};
 
 /// What the contrast loss is written in: plain numbers, or numbers that know their slope.
 trait Number:
@@ -215,6 +214,8 @@ pub(crate) struct Reference<'a> {
     pub(crate) config: &'a RanaConfig,
     pub(crate) layout: &'a Layout,
     pub(crate) neighbours: &'a dyn Neighbourhood,
+    /// Episodes in a batch of training, whatever number is computed at once.
+    pub(crate) batch: usize,
 }
 
 // The encoder.
@@ -442,7 +443,7 @@ impl Reference<'_> {
         let factor = match self.config.inner_reduction {
             InnerReduction::Sum => 1.0,
             InnerReduction::MeanTask => 1.0 / pairs,
-            InnerReduction::MeanBatch => 1.0 / (TrainerConfig::default().batch as f64 * pairs),
+            InnerReduction::MeanBatch => 1.0 / (self.batch as f64 * pairs),
             InnerReduction::Half => 0.5,
         };
         let mut sum = N::from(0.0);
@@ -594,8 +595,11 @@ impl Neighbourhood for Lists {
 /// The configuration that [`fixture`] is made for: nothing in it is saturated, and places of
 /// neighbours are left empty.
 pub(crate) fn fixture_config() -> RanaConfig {
-    RanaConfig { neighbours: 5, hidden: 3, gamma: 2.0, eta: 0.5, batch: 3, ..RanaConfig::default() }
+    RanaConfig { neighbours: 5, hidden: 3, gamma: 2.0, eta: 0.5, ..RanaConfig::default() }
 }
+
+/// Episodes in a batch of a [`fixture`]'s training.
+pub(crate) const FIXTURE_BATCH: usize = 3;
 
 /// Entities of a [`fixture`].
 pub(crate) const FIXTURE_ENTITIES: u32 = 12;
@@ -614,7 +618,7 @@ pub(crate) fn fixture(config: &RanaConfig, seed: u64) -> (Layout, Parameters, Li
     let mut values = |count: usize, bound: f64| -> Vec<f64> {
         (0..count).map(|_| rng.random_range(-bound..bound)).collect()
     };
-    let weights = values(layout.len(), 0.8);
+    let weights = values(layout.weights(), 0.8);
     let relations = values(2 * FIXTURE_RELATIONS as usize * dim, 1.0);
     let frozen = values(FIXTURE_ENTITIES as usize * dim, 1.0);
     let scoring = match config.train_entities {
@@ -651,6 +655,7 @@ fn fixture_tasks() -> Vec<MetaTask> {
         contrasts
     };
     let task = |support: Pairs, query: Pairs| MetaTask {
+        relation: None,
         support: contrasts(support),
         query: contrasts(query),
         rejected: Vec::new(),
@@ -745,6 +750,7 @@ pub(crate) fn fixture_configs() -> Vec<(&'static str, RanaConfig)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::training::TrainerConfig;
 
     fn sigmoid(x: f64) -> f64 {
         1.0 / (1.0 + (-x).exp())
@@ -780,7 +786,11 @@ mod tests {
         f: impl FnOnce(&Reference, &Parameters, &[MetaTask]) -> T,
     ) -> T {
         let (layout, parameters, neighbours, tasks) = fixture(config, seed);
-        f(&Reference { config, layout: &layout, neighbours: &neighbours }, &parameters, &tasks)
+        f(
+            &Reference { config, layout: &layout, neighbours: &neighbours, batch: FIXTURE_BATCH },
+            &parameters,
+            &tasks,
+        )
     }
 
     fn gradient(config: &RanaConfig) -> Parameters {
@@ -794,7 +804,7 @@ mod tests {
     /// One task in one dimension, of which everything can be worked out by hand.
     fn by_hand(config: &RanaConfig) -> (Layout, Parameters, Lists, Vec<MetaTask>) {
         let layout = Layout::new(config, 1);
-        let mut weights = vec![0.0; layout.len()];
+        let mut weights = vec![0.0; layout.weights()];
         let end = &layout.ends[0];
         let attention = end.attention.as_ref().unwrap();
         for (block, value) in [
@@ -873,7 +883,8 @@ mod tests {
         ] {
             let config = RanaConfig { meta_order, beta_grad, ..config_by_hand() };
             let (layout, p, neighbours, tasks) = by_hand(&config);
-            let reference = Reference { config: &config, layout: &layout, neighbours: &neighbours };
+            let reference =
+                Reference { config: &config, layout: &layout, neighbours: &neighbours, batch: FIXTURE_BATCH };
             let path = reference.relations(&p, &tasks[0]);
             assert_eq!(path.len(), 2);
             assert_near(path[0][0], relation, 1e-15);
@@ -895,7 +906,8 @@ mod tests {
         let (layout, mut p, neighbours, tasks) = by_hand(&config);
         // R = 2 - 2 + 1e-5, much nearer to zero than a step.
         layout.relation_tail.of_mut(&mut p.weights)[0] = 1e-5 - 2.0;
-        let reference = Reference { config: &config, layout: &layout, neighbours: &neighbours };
+        let reference =
+            Reference { config: &config, layout: &layout, neighbours: &neighbours, batch: FIXTURE_BATCH };
         let gradient = reference.gradient(&p, &tasks);
         let expected = 2.0 * (sigmoid(1e-5) + sigmoid(1e-5 - 2.0));
         assert_near(layout.relation_head.of(&gradient.weights)[0], expected, 1e-10);
@@ -906,7 +918,8 @@ mod tests {
         let loss = |outer_includes_support| {
             let config = RanaConfig { outer_includes_support, ..config_by_hand() };
             let (layout, p, neighbours, tasks) = by_hand(&config);
-            let reference = Reference { config: &config, layout: &layout, neighbours: &neighbours };
+            let reference =
+                Reference { config: &config, layout: &layout, neighbours: &neighbours, batch: FIXTURE_BATCH };
             reference.loss(&p, &tasks, None).0
         };
         // Scores are 1/2, 2 - ln 3 and 0 at R = 3/2, and β is (3/4, 1/4).
@@ -923,7 +936,8 @@ mod tests {
             ..config_by_hand()
         };
         let (layout, p, neighbours, tasks) = by_hand(&config);
-        let reference = Reference { config: &config, layout: &layout, neighbours: &neighbours };
+        let reference =
+            Reference { config: &config, layout: &layout, neighbours: &neighbours, batch: FIXTURE_BATCH };
         let path = reference.relations(&p, &tasks[0]);
         let (near, far) = (0.5 + 3f64.ln(), 0.5);
         // R is above the tail, between its negatives, and stays there: dR/dx2 goes with R by 1 - ηH.
@@ -959,7 +973,8 @@ mod tests {
         tasks[0].support.push(pair(0, 1), [EntityId(4)]);
         tasks[0].query = Contrasts::default();
         tasks[0].query.push(pair(0, 4), []);
-        let reference = Reference { config: &config, layout: &layout, neighbours: &neighbours };
+        let reference =
+            Reference { config: &config, layout: &layout, neighbours: &neighbours, batch: FIXTURE_BATCH };
         // α = (1/4, 3/4) again: -ln 3 and 0 in place of 0 and ln 3. So h' = 2, and x' = 1/2.
         let positive = (1.0 - (2.0 + 1.5 - 1.0f64)).exp();
         let negative = (1.0 - (2.0 + 1.5 - 0.5f64)).exp();
@@ -968,7 +983,8 @@ mod tests {
         assert_near(reference.loss(&p, &tasks, None).0, of_support + of_query, 1e-14);
         // In the support alone, the negative is its scoring row, at 1/2 + ln 3, and so is the query's tail.
         let config = RanaConfig { score_space: ScoreSpace::EncodedSupport, ..config };
-        let reference = Reference { config: &config, layout: &layout, neighbours: &neighbours };
+        let reference =
+            Reference { config: &config, layout: &layout, neighbours: &neighbours, batch: FIXTURE_BATCH };
         let negative = (1.0 - (3.0 - 3f64.ln())).exp();
         let of_support = (1.0 / positive).ln_1p() + negative.ln_1p();
         let of_query = (3f64.ln() - 2.0).exp().ln_1p();
@@ -981,7 +997,8 @@ mod tests {
         let relation = |config: RanaConfig, change: &dyn Fn(&Layout, &mut Parameters, &mut MetaTask)| {
             let (layout, mut p, neighbours, mut tasks) = by_hand(&config);
             change(&layout, &mut p, &mut tasks[0]);
-            let reference = Reference { config: &config, layout: &layout, neighbours: &neighbours };
+            let reference =
+                Reference { config: &config, layout: &layout, neighbours: &neighbours, batch: FIXTURE_BATCH };
             reference.relations(&p, &tasks[0])[0][0]
         };
         let w2 = 3f64.ln() / 1f64.tanh();
@@ -1045,7 +1062,8 @@ mod tests {
         ] {
             let (layout, mut p, neighbours, tasks) = by_hand(&config);
             (p.frozen[4], p.frozen[5]) = (1.5, 0.5);
-            let reference = Reference { config: &config, layout: &layout, neighbours: &neighbours };
+            let reference =
+                Reference { config: &config, layout: &layout, neighbours: &neighbours, batch: FIXTURE_BATCH };
             let mut tape = Tape::new(None);
             let contrasts = reference.contrasts(&p, &tasks[0], Part::Support, &mut tape);
             assert_near(reference.negative_weights(&contrasts[0], &[1.5], &mut tape)[0], expected, 1e-15);
@@ -1055,7 +1073,8 @@ mod tests {
         let config = RanaConfig { score_space: ScoreSpace::Encoded, ..base };
         let (layout, mut p, neighbours, tasks) = by_hand(&config);
         (p.frozen[4], p.frozen[5]) = (3.0, 1.0);
-        let reference = Reference { config: &config, layout: &layout, neighbours: &neighbours };
+        let reference =
+            Reference { config: &config, layout: &layout, neighbours: &neighbours, batch: FIXTURE_BATCH };
         let mut tape = Tape::new(None);
         let contrasts = reference.contrasts(&p, &tasks[0], Part::Support, &mut tape);
         // With x at 3, r = 2: logits are W2 tanh(1) and W2 tanh(2).
@@ -1072,7 +1091,7 @@ mod tests {
             let config = RanaConfig { attn, padding, agg_input, neighbours: 4, ..RanaConfig::default() };
             let layout = Layout::new(&config, 1);
             let end = &layout.ends[0];
-            let mut weights = vec![0.3; layout.len()];
+            let mut weights = vec![0.3; layout.weights()];
             if let Some(block) = &end.aggregate_relation {
                 block.of_mut(&mut weights)[0] = 2.0;
             }
@@ -1086,7 +1105,8 @@ mod tests {
             }
             let p = Parameters { weights, relations: vec![3.0], frozen: vec![0.0, 7.0], scoring: vec![] };
             let lists = Lists(vec![vec![edge(0, 1)], vec![]]);
-            let reference = Reference { config: &config, layout: &layout, neighbours: &lists };
+            let reference =
+                Reference { config: &config, layout: &layout, neighbours: &lists, batch: FIXTURE_BATCH };
             reference.neighbour_sum(&p, end, &[1.0], EntityId(entity))[0]
         };
         use AggInput::{Entity, RelationEntity};
@@ -1199,7 +1219,8 @@ mod tests {
         };
         let copy = RanaConfig { train_entities: TrainEntities::Copy, ..shared.clone() };
         let (layout, p, neighbours, tasks) = fixture(&shared, 0);
-        let of = |config| Reference { config, layout: &layout, neighbours: &neighbours };
+        let of =
+            |config| Reference { config, layout: &layout, neighbours: &neighbours, batch: FIXTURE_BATCH };
         let whole = of(&shared).gradient(&p, &tasks).scoring;
         let scored = of(&copy).gradient(&p, &tasks).scoring;
         let (_, constants) = of(&shared).loss(&p, &tasks, None);
@@ -1226,8 +1247,11 @@ mod tests {
         // A factor on the support loss is one on η.
         let reduced = |inner_reduction, eta| loss(&RanaConfig { inner_reduction, eta, ..base.clone() });
         assert_eq!(reduced(InnerReduction::Half, 0.5), reduced(InnerReduction::Sum, 0.25));
-        let by_batch = RanaConfig { batch: 4, inner_reduction: InnerReduction::MeanBatch, ..base.clone() };
-        assert_near(loss(&by_batch), reduced(InnerReduction::MeanTask, 0.125), 1e-14);
+        let by_batch = RanaConfig { inner_reduction: InnerReduction::MeanBatch, ..base.clone() };
+        let loss_by_batch = with_fixture(&by_batch, 0, |reference, p, tasks| {
+            Reference { batch: 4, ..*reference }.loss(p, tasks, None).0
+        });
+        assert_near(loss_by_batch, reduced(InnerReduction::MeanTask, 0.125), 1e-14);
         assert_ne!(reduced(InnerReduction::MeanTask, 0.5), reduced(InnerReduction::Sum, 0.5));
     }
 
@@ -1235,7 +1259,7 @@ mod tests {
     fn every_configuration_is_sound_and_most_differ() {
         let mut losses = Vec::new();
         for (name, config) in fixture_configs() {
-            config.check().unwrap_or_else(|error| panic!("{name}: {error}"));
+            config.check(&TrainerConfig::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
             losses.push((loss(&config), name));
         }
         assert!(losses.iter().all(|(loss, _)| loss.is_finite()), "{losses:?}");
@@ -1268,7 +1292,8 @@ mod tests {
             assert_eq!(layout.dim, 4 + seed as usize);
             assert_eq!(lists.0.len(), FIXTURE_ENTITIES as usize);
             assert_eq!(lists.0.iter().filter(|list| list.is_empty()).count(), 1);
-            let reference = Reference { config: &config, layout: &layout, neighbours: &lists };
+            let reference =
+                Reference { config: &config, layout: &layout, neighbours: &lists, batch: FIXTURE_BATCH };
             let mut tape = Tape::new(None);
             for task in &tasks {
                 let relation = &reference.relations(&p, task)[0];

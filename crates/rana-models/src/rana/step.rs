@@ -7,7 +7,6 @@
 use pulp::Arch;
 use rayon::prelude::*;
 
-use crate::training::MetaTask;
 use super::config::{OuterReduction, RScope, ScoreSpace, TrainEntities};
 use super::diagnostics::{RanaDiagnostics, relative_entropy};
 use super::encoder::{CHUNK, ChunkGradients, EncoderGradients, End, Projection};
@@ -15,6 +14,7 @@ use super::inputs::Inputs;
 use super::objective::{ComputeTask, Factors, Objective, TaskOutcome};
 use super::pairs::EncodedPairs;
 use crate::real::{Real, add_scaled};
+use crate::training::MetaTask;
 use crate::training::StepResult;
 use crate::training::row_gradients::RowGradients;
 
@@ -55,8 +55,11 @@ pub(crate) fn step<T: Real>(inputs: Inputs<'_, T>, tasks: &[MetaTask]) -> StepRe
         weights: gradients.weights,
         relations: gradients.relations,
         rows: rows.summed(),
-        diagnostics: RanaDiagnostics::of(outcomes.iter().map(|(_, outcome)| &outcome.diagnostics), alpha_entropy)
-            .named(),
+        diagnostics: RanaDiagnostics::of(
+            outcomes.iter().map(|(_, outcome)| &outcome.diagnostics),
+            alpha_entropy,
+        )
+        .named(),
     }
 }
 

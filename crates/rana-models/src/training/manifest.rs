@@ -216,7 +216,13 @@ impl Manifest {
         self.check_part(run, "vectors", self.vectors, start.checksum())
     }
 
-    fn check_part(&self, run: &Path, what: &'static str, expected: u64, found: u64) -> Result<(), ManifestError> {
+    fn check_part(
+        &self,
+        run: &Path,
+        what: &'static str,
+        expected: u64,
+        found: u64,
+    ) -> Result<(), ManifestError> {
         let path = run.to_owned();
         if expected == found { Ok(()) } else { Err(ManifestError::Other { path, what, expected, found }) }
     }

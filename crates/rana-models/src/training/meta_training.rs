@@ -81,14 +81,21 @@ impl<'s> MetaTraining<'s> {
     /// # Errors
     /// If the run does not belong to the graph, its tasks or the vectors, or its model cannot be read.
     pub fn models(store: &Store, run: &Run, set: &EmbeddingSet) -> Result<RunModels, TrainingError> {
-        let start = Self::start(store, &run.config, set)?;
-        run.check(store, &start)?;
+        Self::models_from(store, run, &Self::start(store, &run.config, set)?)
+    }
+
+    /// The same, from the vectors that its training started from.
+    ///
+    /// # Errors
+    /// As [`models`](Self::models).
+    pub fn models_from(store: &Store, run: &Run, start: &StartVectors) -> Result<RunModels, TrainingError> {
+        run.check(store, start)?;
         let model = run.config.model.model(&run.config.trainer, &store.graph, start.dim());
-        let parameters = run.parameters(model.layout(), &start)?;
+        let parameters = run.parameters(model.layout(), start)?;
         let learned_parameters = parameters.learned_count();
         Ok(RunModels {
             trained: model.freeze(Arc::new(parameters)),
-            untrained: model.freeze(Arc::new(model.initial(&start))),
+            untrained: model.freeze(Arc::new(model.initial(start))),
             learned_parameters,
         })
     }

@@ -154,11 +154,7 @@ impl Run {
     ///
     /// # Errors
     /// If something is there already, or the disk refuses.
-    pub fn create(
-        path: impl Into<PathBuf>,
-        manifest: Manifest,
-        config: RunConfig,
-    ) -> Result<Self, RunError> {
+    pub fn create(path: impl Into<PathBuf>, manifest: Manifest, config: RunConfig) -> Result<Self, RunError> {
         let path = path.into();
         Self::check_target(&path)?;
         fs::create_dir_all(&path).map_err(RunError::io(&path, "create the directory"))?;
@@ -572,8 +568,9 @@ fn is_model(name: &str) -> bool {
 
 /// Whether a file is one of a run's own that a killed writer left.
 fn is_unfinished(name: &str) -> bool {
-    unfinished(name)
-        .is_some_and(|name| [MANIFEST, CONFIG, METRICS, CHECKPOINT, CALIBRATION].contains(&name) || is_model(name))
+    unfinished(name).is_some_and(|name| {
+        [MANIFEST, CONFIG, METRICS, CHECKPOINT, CALIBRATION].contains(&name) || is_model(name)
+    })
 }
 
 /// Keeps others from training into the same directory until it is dropped.

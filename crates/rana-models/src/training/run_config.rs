@@ -106,6 +106,16 @@ impl RunConfig {
         Ok(table.try_into().expect("a test reads every preset"))
     }
 
+    /// The configuration of a model with every field at its default.
+    ///
+    /// # Errors
+    /// If there is no such model, or it is not trained by steps.
+    pub fn defaults(model: &str) -> Result<Self, RegistryError> {
+        let read = registry::find(model)?.settings()?;
+        let model = read(Value::Object(Map::new())).expect("every field has a default");
+        Ok(Self { trainer: TrainerConfig::default(), model })
+    }
+
     /// Checks every field.
     ///
     /// # Errors

@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rana_fewshot::{
-    Episode, EpisodeConfig, EpisodeError, EpisodeSampler, FewShotModel, Fold, TrainingTasks,
-};
+use rana_fewshot::{Episode, EpisodeConfig, EpisodeError, EpisodeSampler, FewShotModel, Fold, TrainingTasks};
 use rana_graph::{Graph, Pair, RelationId, Split, TaskSet};
 use rayon::prelude::*;
 use serde::ser::SerializeMap;
@@ -366,8 +364,7 @@ impl<'a> Trainer<'a> {
 
     fn batch(&mut self) -> (Vec<MetaTask>, NegativeCounts) {
         let first = self.episodes.drawn();
-        let episodes: Vec<Episode> =
-            (0..self.config.trainer.batch).map(|_| self.episodes.draw()).collect();
+        let episodes: Vec<Episode> = (0..self.config.trainer.batch).map(|_| self.episodes.draw()).collect();
         let drawn: Vec<(MetaTask, NegativeCounts)> = episodes
             .par_iter()
             .enumerate()

@@ -29,7 +29,7 @@ use crate::entity::Entity;
 use crate::extract::{Body, Params};
 use crate::json::JsonBytes;
 use crate::problem::Problem;
-use crate::question::LONGEST_RELATION;
+use crate::relation_question::LONGEST_RELATION;
 
 /// Which decisions are asked for.
 #[derive(Debug, Deserialize, IntoParams)]

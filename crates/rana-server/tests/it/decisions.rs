@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-use rana::predictor::Opened;
+use rana::predictor::Predictor;
 use rana_server::{JournalError, Server, ServerConfig, ServerError, ServerSettings};
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn bind(decisions: &Path) -> Result<Server, ServerError> {
         limits: limits(),
     })
     .unwrap();
-    Server::bind(Opened::open(run_path(), None).unwrap(), config)
+    Server::bind(Predictor::open(run_path(), None).unwrap(), config)
 }
 
 /// The names of the files in a directory.
@@ -265,7 +265,9 @@ fn a_taken_address_is_named() {
         limits: limits(),
     })
     .unwrap();
-    let Err(error) = Server::bind(Opened::open(run_path(), None).unwrap(), config) else { panic!("bound") };
+    let Err(error) = Server::bind(Predictor::open(run_path(), None).unwrap(), config) else {
+        panic!("bound")
+    };
     assert!(error.to_string().contains("cannot listen here"), "{error}");
 }
 
@@ -350,7 +352,7 @@ fn a_server_to_be_killed() {
         limits: limits(),
     })
     .unwrap();
-    let server = Server::bind(Opened::open(Path::new(run), None).unwrap(), config).unwrap();
+    let server = Server::bind(Predictor::open(Path::new(run), None).unwrap(), config).unwrap();
     println!("\nlistens on {}", server.address());
     server.run_until(std::future::pending());
 }

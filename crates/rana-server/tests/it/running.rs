@@ -11,7 +11,7 @@ use rana::fewshot::rana::RanaConfig;
 use rana::fewshot::{PretrainingFacts, SplitConfig, split};
 use rana::fused::{FusedRun, FusedTraining};
 use rana::graph::{ImportOptions, Store, import};
-use rana::predictor::Opened;
+use rana::predictor::Predictor;
 use rana::trial::{Unwatched, VectorPlan, VectorSettings};
 use rana_server::{Limits, Server, ServerConfig, ServerSettings};
 use tokio::sync::oneshot;
@@ -70,7 +70,7 @@ impl Running {
             limits,
         })
         .unwrap();
-        let server = Server::bind(Opened::open(&RUN.1, None).unwrap(), config).unwrap();
+        let server = Server::bind(Predictor::open(&RUN.1, None).unwrap(), config).unwrap();
         let address = server.address();
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || {

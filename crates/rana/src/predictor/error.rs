@@ -1,46 +1,14 @@
 //! [`PredictorError`]: why a relation cannot be completed.
 
-use std::path::PathBuf;
-
-use rana_embed::TableError;
 use rana_fewshot::SupportError;
-use rana_fewshot::rana::{MetaError, RunError};
-use rana_graph::StoreError;
-
-use crate::fused::FusedError;
+use rana_models::OpenError;
 
 /// Why a relation cannot be completed.
 #[derive(Debug, thiserror::Error)]
 pub enum PredictorError {
-    /// There is no run.
-    #[error(
-        "{}: there is no run here. Make one with `rana train KG --out RUN` or `rana fuse KG --out RUN`",
-        path.display()
-    )]
-    NoRun {
-        /// Where one was looked for.
-        path: PathBuf,
-    },
-    /// The graph of the run cannot be opened.
-    #[error("{}: the graph of the run cannot be opened. Say where it is with --graph", path.display())]
-    Graph {
-        /// Where it should be.
-        path: PathBuf,
-        /// Why not.
-        source: StoreError,
-    },
-    /// The vectors of the run cannot be opened.
-    #[error("the vectors of the run cannot be opened")]
-    Vectors(#[from] TableError),
-    /// The run cannot be read.
+    /// The run cannot be opened.
     #[error(transparent)]
-    Run(#[from] RunError),
-    /// Vectors and run do not go together.
-    #[error(transparent)]
-    Meta(#[from] MetaError),
-    /// The run of `rana-fused` cannot be read.
-    #[error(transparent)]
-    Fused(#[from] FusedError),
+    Open(#[from] OpenError),
     /// The model cannot answer.
     #[error(transparent)]
     Support(#[from] SupportError),
@@ -58,4 +26,23 @@ pub enum PredictorError {
     /// Nothing is left to answer with.
     #[error("no candidate is left. Ask for other types, list other candidates, or restrict them less")]
     NoCandidates,
+}
+
+/// Why a precision cannot be promised.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PrecisionError {
+    /// It is not known how sure answers are.
+    #[error("no precision can be promised: {note}")]
+    Unknown {
+        /// Why.
+        note: String,
+    },
+    /// No confidence had so high a precision.
+    #[error("no confidence had a precision of {wanted} on held-out tasks; the best was {best:.2}")]
+    TooHigh {
+        /// What was asked for.
+        wanted: f64,
+        /// The best there is.
+        best: f64,
+    },
 }

@@ -1,18 +1,18 @@
 //! [`Explanation`]: what speaks for an answer, and what against it.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
-use rana_fewshot::fused::EvidenceKind;
+use rana_fewshot::{AttentionWeight, SourceReason};
 use rana_graph::{EntityId, Graph, Pair, RelationId};
+use rana_models::paths::{Path, same_name};
 use serde::Serialize;
 
 use super::entity_ref::EntityRef;
-use super::learned::{LearnedRelation, Scorer};
-use super::paths::{FoundPath, PathSignature, paths};
+use super::learned::LearnedRelation;
 
-/// Paths and neighbours that are named; more would not be read.
+/// Paths that are named; more would not be read.
 const MOST_PATHS: usize = 8;
-const MOST_NEIGHBOURS: usize = 8;
 /// What adds less to a score, or takes less from it, is not worth a sentence.
 const WORTH_SAYING: f32 = 0.05;
 /// Other candidates that an answer is compared with.
@@ -33,13 +33,13 @@ pub struct Explanation {
     pub text: Vec<String>,
     /// What speaks against it, the strongest first.
     pub against: Vec<String>,
-    /// The pair of the support that it resembles most, if RANA's distance to one tells.
+    /// The pair of the support that it resembles most, if the model can tell.
     pub resembles: Option<Resembled>,
-    /// The neighbours of that pair that RANA's attention looked at, the largest weights first.
+    /// The neighbours of that pair that attention looked at, the largest weights first; none for models without.
     pub attention: Vec<AttentionEdge>,
     /// Paths between the pair, those that most of the support has first.
     pub paths: Vec<SharedPath>,
-    /// What each source of evidence adds, the strongest first; none for RANA alone.
+    /// What each source of evidence adds, the strongest first; none for models without.
     pub sources: Vec<SourceShare>,
 }
 
@@ -54,7 +54,7 @@ pub struct Resembled {
     pub distance: f32,
 }
 
-/// A neighbour that RANA's attention looked at.
+/// A neighbour that attention looked at.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AttentionEdge {
     /// Whose neighbour it is.
@@ -66,7 +66,7 @@ pub struct AttentionEdge {
     pub step: Step,
     /// The neighbour.
     pub neighbour: EntityRef,
-    /// α of eq. 4.
+    /// Its share of the attention.
     pub weight: f32,
 }
 
@@ -103,7 +103,7 @@ pub struct SourceShare {
     pub text: Option<String>,
 }
 
-impl LearnedRelation<'_> {
+impl LearnedRelation {
     /// What speaks for an answer, and what against it.
     #[must_use]
     pub fn explain(&self, head: EntityId, tail: EntityId) -> Explanation {
@@ -111,12 +111,17 @@ impl LearnedRelation<'_> {
         let pair = Pair { head, tail };
         let (score, confidence, better) = self.score(pair);
         let paths = self.shared_paths(pair);
-        let (kinds, sources): (Vec<EvidenceKind>, Vec<SourceShare>) = self.sources(pair).into_iter().unzip();
-        let (resembles, attention) = self.resembled(pair);
+        let reasons = self.scorer.reasons(pair, &self.compared(tail));
+        let entity = |entity| EntityRef::new(graph, entity);
+        let resembles = reasons.resembles.map(|(of, distance)| Resembled {
+            head: entity(of.head),
+            tail: entity(of.tail),
+            distance,
+        });
 
         let mut text: Vec<String> = Vec::new();
-        let spoken = |share: &&SourceShare| share.score > WORTH_SAYING;
-        text.extend(sources.iter().filter(spoken).filter_map(|share| share.text.clone()));
+        let spoken = |reason: &&SourceReason| reason.lead > WORTH_SAYING;
+        text.extend(reasons.sources.iter().filter(spoken).filter_map(|reason| reason.text.clone()));
         for path in paths.iter().filter(|path| path.supports > 0) {
             let said = path_text(path);
             if !text.contains(&said) {
@@ -127,10 +132,15 @@ impl LearnedRelation<'_> {
             text.push(format!("it resembles `{}` → `{}` of the support", head.label, tail.label));
         }
 
-        let mut against: Vec<String> = Vec::new();
-        for (kind, share) in kinds.iter().zip(&sources).filter(|(_, share)| share.score < -WORTH_SAYING) {
-            against.push(format!("{} less than for other candidates ({:.2})", doubt(*kind), share.score));
-        }
+        let doubts = reasons.sources.iter().filter(|reason| reason.lead < -WORTH_SAYING);
+        let mut against: Vec<String> = doubts
+            .map(|reason| {
+                format!(
+                    "{} speaks for it less than for other candidates ({:.2})",
+                    reason.subject, reason.lead
+                )
+            })
+            .collect();
         if paths.is_empty() {
             against.push("no path of one or two edges joins the pair".to_owned());
         } else if paths.iter().all(|path| path.supports == 0) {
@@ -141,107 +151,74 @@ impl LearnedRelation<'_> {
             1 => against.push("another candidate scores higher".to_owned()),
             better => against.push(format!("{better} other candidates score higher")),
         }
-        let [head, tail] = [head, tail].map(|entity| EntityRef::new(graph, entity));
-        Explanation { head, tail, score, confidence, text, against, resembles, attention, paths, sources }
+        let attention = |of: &AttentionWeight| AttentionEdge {
+            of: entity(of.of),
+            end: if of.is_head { "head" } else { "tail" },
+            step: step(graph, of.edge.relation),
+            neighbour: entity(of.edge.entity),
+            weight: of.weight,
+        };
+        let share = |reason: SourceReason| SourceShare {
+            evidence: reason.source,
+            score: reason.lead,
+            text: reason.text,
+        };
+        Explanation {
+            head: entity(head),
+            tail: entity(tail),
+            score,
+            confidence,
+            text,
+            against,
+            resembles,
+            attention: reasons.attention.iter().map(attention).collect(),
+            paths,
+            sources: reasons.sources.into_iter().map(share).collect(),
+        }
     }
 
-    /// What each source adds beyond what it adds for other candidates.
-    fn sources(&self, pair: Pair) -> Vec<(EvidenceKind, SourceShare)> {
-        let Scorer::Fused(relation) = &self.scorer else { return Vec::new() };
-        let graph = self.graph();
+    /// Some other candidates that an answer is compared with.
+    fn compared(&self, tail: EntityId) -> Vec<EntityId> {
         let candidates = self.candidates();
         let step = candidates.len().div_ceil(COMPARED).max(1);
-        let others: Vec<EntityId> =
-            candidates.iter().copied().step_by(step).filter(|&other| other != pair.tail).collect();
-        let parts = relation.explain(pair.head, pair.tail, &others).into_iter();
-        parts
-            .map(|part| {
-                let (evidence, score) = (part.evidence.to_string(), part.lead);
-                let text = part.reason.map(|reason| reason.text(graph));
-                (part.evidence, SourceShare { evidence, score, text })
-            })
-            .collect()
+        candidates.iter().copied().step_by(step).filter(|&other| other != tail).collect()
     }
 
-    /// The pair of the support that an answer resembles most, and the neighbours that attention looked at there.
-    fn resembled(&self, pair: Pair) -> (Option<Resembled>, Vec<AttentionEdge>) {
-        let graph = self.graph();
-        let inspection = self.inspection();
-        let parts = self.predictor.rana().score_parts(inspection, pair);
-        let nearest = parts.by_support.iter().enumerate().min_by(|(_, one), (_, other)| one.total_cmp(other));
-        let Some((at, &distance)) = nearest else { return (None, Vec::new()) };
-        let of = &inspection.support[at];
-        let entity = |entity| EntityRef::new(graph, entity);
-        let ends = [(of.pair.head, "head", &of.head), (of.pair.tail, "tail", &of.tail)];
-        let mut attention: Vec<AttentionEdge> = ends
-            .into_iter()
-            .flat_map(|(whose, end, all)| {
-                all.iter().map(move |at| AttentionEdge {
-                    of: entity(whose),
-                    end,
-                    step: step(graph, at.edge.relation),
-                    neighbour: entity(at.edge.entity),
-                    weight: at.weight,
-                })
-            })
-            .collect();
-        attention.sort_by(|one, other| other.weight.total_cmp(&one.weight));
-        attention.truncate(MOST_NEIGHBOURS);
-        let resembled = Resembled { head: entity(of.pair.head), tail: entity(of.pair.tail), distance };
-        (Some(resembled), attention)
-    }
-
-    /// The paths between a pair, each way once, those that most of the support has first.
+    /// The paths between a pair, each by its relations once, those that most of the support has first.
     fn shared_paths(&self, pair: Pair) -> Vec<SharedPath> {
         let graph = self.graph();
         let shared = self.support_paths();
-        let supports = |by: &PathSignature| shared.get(by).copied().unwrap_or(0);
-        let mut found = paths(graph, self.request.relation, pair);
+        let supports = |path: &Path| shared.get(&path.by).copied().unwrap_or(0);
+        let mut found = self.visible_edges().paths(pair);
         // The shortest and the most shared first; of equal ones those over few edges, which say more.
-        let edges = |path: &FoundPath| path.over.map_or(0, |over| graph.degree(over));
-        found.sort_by_key(|path| (Reverse(supports(&path.by)), path.by.1.is_some(), edges(path), path.by));
-        let mut ways: Vec<PathSignature> = Vec::new();
-        found.retain(|path| {
-            !ways.contains(&path.by) && {
-                ways.push(path.by);
-                true
-            }
-        });
+        let edges = |path: &Path| path.over.map_or(0, |over| graph.degree(over));
+        found.sort_by_key(|path| (Reverse(supports(path)), path.by.len(), edges(path), path.by.clone()));
+        let mut seen: HashSet<Vec<RelationId>> = HashSet::new();
+        found.retain(|path| seen.insert(path.by.clone()));
         found.truncate(MOST_PATHS);
-        let named = |path: FoundPath| SharedPath {
-            steps: std::iter::once(path.by.0).chain(path.by.1).map(|by| step(graph, by)).collect(),
+        let named = |path: Path| SharedPath {
+            supports: supports(&path),
+            of: self.support().len(),
             nodes: std::iter::once(pair.head)
                 .chain(path.over)
                 .chain([pair.tail])
                 .map(|entity| EntityRef::new(graph, entity))
                 .collect(),
-            supports: supports(&path.by),
-            of: self.support().len(),
+            steps: path.by.iter().map(|&by| step(graph, by)).collect(),
         };
         found.into_iter().map(named).collect()
     }
 }
 
 fn step(graph: &Graph, relation: RelationId) -> Step {
-    Step { relation: graph.relation_name(relation).to_owned(), inverse: relation.is_inverse() }
+    let name = match relation.number() == same_name(graph).number() {
+        true => "the same name",
+        false => graph.relation_name(relation),
+    };
+    Step { relation: name.to_owned(), inverse: relation.is_inverse() }
 }
 
-/// What a source doubts, as the beginning of a sentence.
-fn doubt(kind: EvidenceKind) -> &'static str {
-    match kind {
-        EvidenceKind::Translation => "where the relation leads speaks for it",
-        EvidenceKind::Product => "the products of the vectors speak for it",
-        EvidenceKind::Rule => "the relations that join the pair speak for it",
-        EvidenceKind::Edge => "that edges join the pair speaks for it",
-        EvidenceKind::Path => "the paths between the pair speak for it",
-        EvidenceKind::Copy => "the tails of the support speak for it",
-        EvidenceKind::Signature => "the relations it has speak for it",
-        EvidenceKind::Type => "its types speak for it",
-        EvidenceKind::Name => "the names of the pair speak for it",
-    }
-}
-
-/// As evidence says it.
+/// In the words of evidence.
 fn path_text(path: &SharedPath) -> String {
     let steps: Vec<String> = path
         .steps

@@ -5,39 +5,31 @@ use std::sync::OnceLock;
 
 use rana_eval::confidence::{Calibration, HeadScores, Scale, Signs, Tails};
 use rana_fewshot::AdaptedRelation;
-use rana_fewshot::fused::FusedRelation;
-use rana_fewshot::rana::Inspection;
-use rana_graph::{EntityId, Graph, Pair, Split};
+use rana_graph::{EntityId, Graph, Pair, RelationId, Split};
+use rana_models::paths::VisibleEdges;
 
-use super::opened::Predictor;
-use super::paths::{PathSignature, support_paths};
+use super::error::PrecisionError;
 use super::plausible::plausible_heads;
+use super::predictor::Predictor;
 use super::request::{AnswerLimits, RelationRequest};
 
-/// A relation that a model has learned from its support.
-pub struct LearnedRelation<'p> {
-    pub(super) predictor: &'p Predictor<'p>,
+/// A relation that a model has learned from its support; it lives on its own.
+pub struct LearnedRelation {
+    pub(super) predictor: Predictor,
     pub(super) request: RelationRequest,
-    pub(super) scorer: Scorer<'p>,
-    record: Option<f32>,
-    /// What it was learned among.
+    pub(super) scorer: Box<dyn AdaptedRelation>,
+    /// How well each pair of the support is found by the others.
+    leave_one_out: Option<f32>,
+    /// The candidates that it was learned among.
     fitting: Tails,
-    /// What is answered with, if not these.
+    /// The candidates of its answers, if others.
     chosen: Option<Tails>,
     /// Its facts, if it is a task that was trained on.
-    trained: &'p [Pair],
+    trained: Vec<Pair>,
     /// Its facts, if it is a task that was withheld from the graph and from training.
-    withheld: &'p [Pair],
-    /// What RANA looked at, once somebody asks.
-    inspection: OnceLock<Inspection>,
-    /// The paths that join pairs of the support, once somebody asks.
-    paths: OnceLock<HashMap<PathSignature, usize>>,
-}
-
-/// What scores answers.
-pub(super) enum Scorer<'p> {
-    Rana(Box<dyn AdaptedRelation + 'p>),
-    Fused(FusedRelation<'p>),
+    withheld: HashSet<Pair>,
+    /// The paths that join pairs of the support, made when they are first asked for.
+    paths: OnceLock<HashMap<Vec<RelationId>, usize>>,
 }
 
 /// One answer.
@@ -57,12 +49,12 @@ pub struct Answer {
     pub withheld: bool,
 }
 
-impl<'p> LearnedRelation<'p> {
+impl LearnedRelation {
     pub(super) fn new(
-        predictor: &'p Predictor<'p>,
+        predictor: &Predictor,
         request: RelationRequest,
-        scorer: Scorer<'p>,
-        record: Option<f32>,
+        scorer: Box<dyn AdaptedRelation>,
+        leave_one_out: Option<f32>,
         fitting: Vec<EntityId>,
         chosen: Option<Vec<EntityId>>,
     ) -> Self {
@@ -72,15 +64,17 @@ impl<'p> LearnedRelation<'p> {
             Some(task) => (&[], task.facts),
             None => (&[], &[]),
         };
-        let (inspection, paths) = (OnceLock::new(), OnceLock::new());
+        let (trained, withheld) = (trained.to_vec(), withheld.iter().copied().collect());
         let (fitting, chosen) = (Tails::new(fitting), chosen.map(Tails::new));
-        Self { predictor, request, scorer, record, fitting, chosen, trained, withheld, inspection, paths }
+        let predictor = predictor.clone();
+        let paths = OnceLock::new();
+        Self { predictor, request, scorer, leave_one_out, fitting, chosen, trained, withheld, paths }
     }
 
     /// The graph that it is completed in.
     #[must_use]
-    pub fn graph(&self) -> &'p Graph {
-        &self.predictor.store().graph
+    pub fn graph(&self) -> &Graph {
+        self.predictor.graph()
     }
 
     /// What is known of it.
@@ -109,19 +103,36 @@ impl<'p> LearnedRelation<'p> {
 
     /// How well each pair of the support is found by the others, from 0 to 1; none if there is only one.
     #[must_use]
-    pub fn record(&self) -> Option<f32> {
-        self.record
+    pub fn leave_one_out(&self) -> Option<f32> {
+        self.leave_one_out
     }
 
     /// Why it cannot be said how sure answers are, if it cannot.
     #[must_use]
     pub fn note(&self) -> Option<String> {
-        let because = match (self.predictor.calibration(), self.record) {
+        let because = match (self.predictor.calibration(), self.leave_one_out) {
             (None, _) => "the run had too few tasks to learn it from",
             (_, None) => "a single pair leaves nothing to test it by; give at least two",
             _ => return None,
         };
         Some(format!("too few examples to say how sure the answers are: {because}"))
+    }
+
+    /// How sure an answer must be for a share `precision` of such answers to be right, as measured on tasks that the
+    /// model had not seen.
+    ///
+    /// # Errors
+    /// If no confidence promises it, or nothing is known about how sure answers are.
+    pub fn confidence_for(&self, precision: f64) -> Result<f32, PrecisionError> {
+        let calibration = match (self.note(), self.predictor.calibration()) {
+            (None, Some(calibration)) => calibration,
+            (note, _) => return Err(PrecisionError::Unknown { note: note.unwrap_or_default() }),
+        };
+        let point = calibration.threshold(precision).ok_or_else(|| PrecisionError::TooHigh {
+            wanted: precision,
+            best: calibration.best_precision().map_or(0.0, |point| point.precision),
+        })?;
+        Ok(point.confidence)
     }
 
     /// The best answers for a head.
@@ -163,42 +174,44 @@ impl<'p> LearnedRelation<'p> {
     /// The score of an answer, the chance that it is right, and how many candidates of the head score higher.
     pub(super) fn score(&self, pair: Pair) -> (f32, Option<f32>, usize) {
         let mut score = [0.0];
-        self.adapted().scores(&[pair.head], &[pair.tail], &mut score);
+        self.scorer.scores(&[pair.head], &[pair.tail], &mut score);
         let (scores, confidence) = self.scores(pair.head);
         (score[0], confidence(score[0]), scores.above(score[0]))
     }
 
-    /// What RANA looked at.
-    pub(super) fn inspection(&self) -> &Inspection {
-        once(&self.inspection, || self.predictor.rana().inspect(&self.request.to_support(self.fitting.ids())))
+    /// The edges that reasons about it may name.
+    pub(super) fn visible_edges(&self) -> VisibleEdges {
+        self.predictor.visible_edges(self.request.relation)
     }
 
-    /// The paths that join pairs of the support, and how many of them.
-    pub(super) fn support_paths(&self) -> &HashMap<PathSignature, usize> {
-        self.paths.get_or_init(|| support_paths(self.graph(), self.request.relation, self.support()))
-    }
-
-    fn adapted(&self) -> &dyn AdaptedRelation {
-        match &self.scorer {
-            Scorer::Rana(relation) => &**relation,
-            Scorer::Fused(relation) => relation,
-        }
+    /// The paths that join pairs of the support, by their relations, and how many pairs each joins.
+    pub(super) fn support_paths(&self) -> &HashMap<Vec<RelationId>, usize> {
+        self.paths.get_or_init(|| {
+            let edges = self.visible_edges();
+            let mut counts = HashMap::new();
+            for &pair in self.support() {
+                let own: HashSet<Vec<RelationId>> =
+                    edges.paths(pair).into_iter().map(|path| path.by).collect();
+                own.into_iter().for_each(|by| *counts.entry(by).or_default() += 1);
+            }
+            counts
+        })
     }
 
     /// What a head is answered with, and how sure answers with some score are.
     ///
     /// How far an answer stands out is seen among all that fit the relation, as it was when confidence was learned: that
     /// others are not asked for, or known, makes none of the rest more likely.
-    fn scores(&self, head: EntityId) -> (HeadScores<'_>, impl Fn(f32) -> Option<f32> + use<'p>) {
+    fn scores(&self, head: EntityId) -> (HeadScores<'_>, impl Fn(f32) -> Option<f32> + '_) {
         let all =
-            HeadScores::of(self.adapted(), head, &self.fitting).without(Pair::tails_of(self.support(), head));
-        let signs = Signs { record: self.record, shots: self.support().len() };
+            HeadScores::of(&*self.scorer, head, &self.fitting).without(Pair::tails_of(self.support(), head));
+        let signs = Signs { record: self.leave_one_out, shots: self.support().len() };
         let calibrated: Option<(&Calibration, Scale)> =
             self.predictor.calibration().map(|learned| (learned, learned.scale(&all, signs)));
         let answers = match &self.chosen {
             None if !self.request.include_known => all,
-            None => HeadScores::of(self.adapted(), head, &self.fitting),
-            Some(chosen) => HeadScores::of(self.adapted(), head, chosen),
+            None => HeadScores::of(&*self.scorer, head, &self.fitting),
+            Some(chosen) => HeadScores::of(&*self.scorer, head, chosen),
         };
         let answers = answers.without(self.left_out(head));
         (answers, move |score| calibrated.and_then(|(learned, scale)| learned.confidence(score, &scale)))
@@ -219,7 +232,7 @@ impl<'p> LearnedRelation<'p> {
     /// The tails of a head in the support, the graph, and a task that was trained on, ascending.
     fn known_tails(&self, head: EntityId) -> Vec<EntityId> {
         let mut known: Vec<EntityId> =
-            Pair::tails_of(self.trained, head).chain(Pair::tails_of(self.support(), head)).collect();
+            Pair::tails_of(&self.trained, head).chain(Pair::tails_of(self.support(), head)).collect();
         if let Some(relation) = self.request.relation {
             let edges = self.graph().neighbours(head).iter();
             known.extend(edges.filter(|edge| edge.relation == relation).map(|edge| edge.entity));
@@ -231,19 +244,5 @@ impl<'p> LearnedRelation<'p> {
     /// Whether an entity is known to have this relation to itself.
     fn joins_itself(&self) -> bool {
         self.support().iter().any(|pair| pair.head == pair.tail)
-    }
-}
-
-/// What a cell holds, made if it is empty.
-///
-/// `make` works on many threads. One of them that waits for others may begin another explanation, which asks for the
-/// same: with `get_or_init` alone it would wait for itself for ever, here it makes it once more.
-fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
-    match cell.get() {
-        Some(made) => made,
-        None => {
-            let made = make();
-            cell.get_or_init(|| made)
-        }
     }
 }

@@ -10,7 +10,7 @@ pub struct RelationRequest {
     pub relation: Option<RelationId>,
     /// Pairs that it holds for.
     pub support: Vec<Pair>,
-    /// Pairs that it does not hold for: they are never answered, and RANA's inner step leads away from them.
+    /// Pairs that it does not hold for: they are never answered, and models that can learn from them do.
     pub rejected: Vec<Pair>,
     /// What its tails are looked for among.
     pub candidates: CandidateChoice,

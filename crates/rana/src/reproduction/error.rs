@@ -1,13 +1,13 @@
 //! [`ReproductionError`]: why a table cannot be made.
 
 use rana_embed::PresetError;
-use rana_eval::KgeError;
 use rana_fewshot::SplitError;
-use rana_fewshot::rana::NoRanaPreset;
 use rana_graph::StoreError;
 use rana_graph::format::FormatError;
+use rana_models::registry::RegistryError;
+use rana_models::vectors::KgeError;
 
-use crate::fused::FusedError;
+use crate::fused_training::FusedError;
 use crate::trial::TrialError;
 
 /// Why a table or figure cannot be made.
@@ -29,7 +29,7 @@ pub enum ReproductionError {
         /// The row.
         row: String,
         /// Which one.
-        source: NoRanaPreset,
+        source: RegistryError,
     },
     /// Vectors need a preset that is not there.
     #[error("the vectors of `{row}`: {source}")]

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use rana_embed::{EmbedConfig, ModelKind};
 use rana_eval::Spread;
-use rana_fewshot::fused::FusedConfig;
-use rana_fewshot::rana::RanaConfig;
 use rana_graph::Store;
+use rana_models::fused::FusedConfig;
+use rana_models::registry;
 
 use super::experiment::{Row, Subject};
 use super::measured::Measuring;
 use super::report::{ReproductionRow, RowKind, SeedResult};
 use super::{Reproduction, ReproductionError, seed_of};
-use crate::fused::{FusedError, FusedTraining, Parts};
+use crate::fused_training::{FusedError, FusedTraining, Parts};
 use crate::trial::{VectorPlan, VectorSettings, Watch, Workspace, hash};
 
 impl Reproduction {
@@ -36,7 +36,7 @@ impl Reproduction {
                 let name = format!(
                     "fused-{seed}-{:08x}",
                     hash(&(
-                        &training.rana,
+                        &training.model,
                         &training.fused,
                         evidence,
                         training.products.as_ref().map(VectorPlan::identity)
@@ -75,7 +75,8 @@ impl Reproduction {
             .unwrap_or_else(|| VectorSettings::recommended(ModelKind::DistMult, store));
         let config = EmbedConfig { seed: vectors.config.seed, ..products.config };
         let products = VectorSettings { config: self.short(config), facts: vectors.facts, ..products };
-        let rana = RanaConfig { seed, ..self.config(row, preset, &[])? };
+        let config = self.config(row, registry::DEFAULT, preset, &[])?;
+        let model = config.with_trainer(|trainer| trainer.seed = seed);
         let fused = FusedConfig { train_task_edges, seed, ..FusedConfig::default() };
         let fused = match self.is_smoke {
             true => FusedConfig { folds: 2, draws: 1, queries: 3, ..fused },
@@ -85,13 +86,13 @@ impl Reproduction {
             name: preset.to_owned(),
             vectors: VectorPlan::Train(vectors),
             products: Some(VectorPlan::Train(products)),
-            rana,
+            model,
             fused,
         })
     }
 }
 
-/// Whoever stops a training stops the table.
+/// A stopped training stops the table.
 fn trial_error(error: FusedError) -> ReproductionError {
     match error {
         FusedError::Trial(error) => error.into(),

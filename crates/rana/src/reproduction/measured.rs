@@ -1,16 +1,16 @@
-//! Models that are measured without being meta-trained, once: what learns nothing, and vectors by their own
-//! score.
+//! Models that are measured without being meta-trained, once: training-free baselines, and vectors by their own score.
 
 use std::fs;
 use std::time::Instant;
 
-use rana_embed::{EmbeddingSet, ModelKind, Norm};
-use rana_eval::{Baseline, CardSettings, EvaluationCard, FewShotEvaluation, MeanTranslation, NamedModel};
+use rana_embed::EmbeddingSet;
+use rana_eval::{CardSettings, EvaluationCard, FewShotEvaluation, NamedModel};
 use rana_fewshot::FewShotModel;
 use rana_graph::{Split, Store};
+use rana_models::vectors::MeanTranslation;
+use rana_models::{Baseline, MEAN_TRANSLATION};
 use serde::{Deserialize, Serialize};
 
-use super::experiment::MEAN_TRANSLATION;
 use crate::trial::{Measures, Scores, TaskScores, TrialError, VectorIdentity, Watch, Workspace, hash};
 
 /// What was measured of some models, as a file of the workspace keeps it.
@@ -57,8 +57,7 @@ impl Measuring<'_> {
     ) -> Result<Vec<Measured>, TrialError> {
         self.once("training-free", vectors, || {
             let baselines = Baseline::all(&self.store.graph);
-            let norm = if set.metadata.model == ModelKind::TransE { set.metadata.norm } else { Norm::L2 };
-            let mean = MeanTranslation::new(&set.entities, norm);
+            let mean = MeanTranslation::new(&set.entities, set.own_norm());
             let mut models: Vec<NamedModel<'_>> =
                 baselines.iter().map(|of| (of.kind().name(), of as &dyn FewShotModel)).collect();
             models.push((MEAN_TRANSLATION, &mean));

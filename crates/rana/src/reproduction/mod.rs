@@ -14,10 +14,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rana_embed::{EmbedConfig, ModelKind};
-use rana_eval::KgeModel;
 use rana_fewshot::PretrainingFacts;
-use rana_fewshot::rana::RanaConfig;
 use rana_graph::Store;
+use rana_models::training::RunConfig;
+use rana_models::vectors::KgeModel;
+use rana_models::{MEAN_TRANSLATION, registry};
 
 pub use dataset::Dataset;
 pub use error::ReproductionError;
@@ -30,7 +31,7 @@ use crate::trial::{
     Measures, Named, Pace, Scores, TaskScores, Trial, TrialError, TrialOutcome, TrialResult, Turn,
     VectorPlan, VectorSettings, Watch, Workspace, run_all,
 };
-use experiment::{MEAN_TRANSLATION, Row, SHOTS, Subject};
+use experiment::{Row, SHOTS, Subject};
 use measured::{Measured, Measuring};
 
 /// What to reproduce, and how thoroughly.
@@ -40,7 +41,7 @@ pub struct Reproduction {
     pub experiment: Experiment,
     /// The dataset.
     pub dataset: Dataset,
-    /// The presets of RANA: each is a row of Table 2; the first is what figures and ablations start from.
+    /// The presets of RANA: each is a row of Table 2; figures and ablations start from the first.
     pub presets: Vec<String>,
     /// The training seeds.
     pub seeds: Vec<u64>,
@@ -93,11 +94,11 @@ impl Reproduction {
     pub fn check(&self) -> Result<(), ReproductionError> {
         for row in self.rows() {
             match &row.subject {
-                Subject::Rana { preset, changes } => {
-                    self.config(&row, preset, changes)?;
+                Subject::Trained { model, preset, changes } => {
+                    self.config(&row, model, preset, changes)?;
                 }
                 Subject::Fused { preset, .. } => {
-                    self.config(&row, preset, &[])?;
+                    self.config(&row, registry::DEFAULT, preset, &[])?;
                 }
                 Subject::Kge(_) | Subject::TrainingFree(_) | Subject::NotBuilt => {}
             }
@@ -166,9 +167,15 @@ impl Reproduction {
         self.experiment.rows(&self.presets, self.dataset.benchmark())
     }
 
-    /// The settings of a row of RANA.
-    fn config(&self, row: &Row, preset: &str, changes: &[String]) -> Result<RanaConfig, ReproductionError> {
-        let base = RanaConfig::preset(preset)
+    /// The settings of a row that is trained by steps.
+    fn config(
+        &self,
+        row: &Row,
+        model: &str,
+        preset: &str,
+        changes: &[String],
+    ) -> Result<RunConfig, ReproductionError> {
+        let base = RunConfig::preset(model, preset)
             .map_err(|source| ReproductionError::Preset { row: row.label.clone(), source })?;
         let wrong = |error: &dyn std::fmt::Display| ReproductionError::Row {
             row: row.label.clone(),
@@ -179,7 +186,7 @@ impl Reproduction {
             assignments.extend(SMOKE.map(str::to_owned));
         }
         let settings = Settings::of_assignments(&assignments).map_err(|error| wrong(&error))?;
-        let config: RanaConfig = settings.over(&base).map_err(|error| wrong(&error))?;
+        let config: RunConfig = settings.over(&base).map_err(|error| wrong(&error))?;
         config.check().map_err(|error| wrong(&error))?;
         Ok(config)
     }
@@ -190,15 +197,15 @@ impl Reproduction {
 
     /// The trials of a row, one per seed; none if nothing is meta-trained.
     fn trials(&self, row: &Row, store: &Store) -> Result<Vec<Named>, ReproductionError> {
-        let Subject::Rana { preset, changes } = &row.subject else { return Ok(Vec::new()) };
-        let config = self.config(row, preset, changes)?;
+        let Subject::Trained { model, preset, changes } = &row.subject else { return Ok(Vec::new()) };
+        let config = self.config(row, model, preset, changes)?;
         self.seeds
             .iter()
             .map(|&seed| {
                 let trial = Trial {
                     name: preset.clone(),
                     vectors: VectorPlan::Train(self.vectors(preset, seed, store)?),
-                    config: RanaConfig { seed, ..config.clone() },
+                    config: config.with_trainer(|trainer| trainer.seed = seed),
                     measures: self.measures(),
                     keep_model: true,
                 };
@@ -334,23 +341,23 @@ impl Measurements<'_> {
     ) -> Result<ReproductionRow, ReproductionError> {
         let mut failures = Vec::new();
         let (kind, per_seed) = match &row.subject {
-            Subject::Rana { .. } => {
+            Subject::Trained { .. } => {
                 let mut seeds = Vec::new();
                 for (named, result) in trials {
                     let path = named.trial.path(self.store, self.workspace);
                     match &result.outcome {
                         TrialOutcome::Failed { reason } => {
-                            failures.push(format!("seed {}: {reason}", named.trial.config.seed));
+                            failures.push(format!("seed {}: {reason}", named.trial.config.trainer.seed));
                         }
                         TrialOutcome::Measured(measured) => {
                             let Some(test) = &measured.test else { continue };
-                            let seed = Some(named.trial.config.seed);
+                            let seed = Some(named.trial.config.trainer.seed);
                             let seconds = result.seconds.total();
                             seeds.push(seed_result(seed, &measured.dev, test, seconds, Some(path)));
                         }
                     }
                 }
-                (RowKind::Rana, seeds)
+                (RowKind::Trained, seeds)
             }
             Subject::TrainingFree(name) => {
                 let measured = self.training_free(row.shots)?.iter().find(|of| of.name == *name).cloned();
@@ -361,7 +368,7 @@ impl Measurements<'_> {
             Subject::NotBuilt => (RowKind::NotBuilt, Vec::new()),
         };
         let (preset, changes) = match &row.subject {
-            Subject::Rana { preset, changes } => (Some(preset.clone()), changes.clone()),
+            Subject::Trained { preset, changes, .. } => (Some(preset.clone()), changes.clone()),
             _ => (None, Vec::new()),
         };
         let mut label = row.label.clone();

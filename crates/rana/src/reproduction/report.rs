@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use rana_eval::plot::{Dot, DotChart, DotRow, LineChart, LinePoint, Picture, Series, SeriesStyle, XAxis};
-use rana_eval::{Averages, ResultsTable, Spread};
+use rana_eval::{Averages, Spread};
 use serde::Serialize;
 
 use super::experiment::{Experiment, SHOTS};
 use super::published::Published;
+use crate::report::ResultsTable;
+use crate::report::plot::{Dot, DotChart, DotRow, LineChart, LinePoint, Picture, Series, SeriesStyle, XAxis};
 
 /// A table or figure of the paper, measured again.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -43,7 +44,7 @@ pub struct ReproductionRow {
     pub kind: RowKind,
     /// Where it is on the axis of a figure.
     pub x: Option<f64>,
-    /// The preset and what is changed in it, for RANA.
+    /// The preset and what is changed in it, for models that are trained by steps.
     pub preset: Option<String>,
     /// What is changed in the preset, as `KEY=VALUE`.
     pub changes: Vec<String>,
@@ -59,8 +60,8 @@ pub struct ReproductionRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RowKind {
-    /// RANA.
-    Rana,
+    /// A model that is trained by steps.
+    Trained,
     /// RANA and the evidence in the graph.
     Fused,
     /// Vectors by their own score.
@@ -409,16 +410,20 @@ impl ReproductionReport {
         let is_fig2a = self.experiment == Experiment::Fig2a;
         let official = if is_fig2a { "RANA, native queries" } else { "RANA, official support" };
         let mut series = vec![
-            (official, SeriesStyle::Line, points(RowKind::Rana, None, &ours(|of| Some(of.test.mrr)))),
+            (official, SeriesStyle::Line, points(RowKind::Trained, None, &ours(|of| Some(of.test.mrr)))),
             (
                 "RANA, common queries",
                 SeriesStyle::Dashed,
-                if is_fig2a { points(RowKind::Rana, None, &ours(|of| of.common_mrr)) } else { Vec::new() },
+                if is_fig2a { points(RowKind::Trained, None, &ours(|of| of.common_mrr)) } else { Vec::new() },
             ),
             (
                 "RANA, resampled supports (± sd of one)",
                 SeriesStyle::Dashed,
-                if is_fig2a { Vec::new() } else { points(RowKind::Rana, None, &ours(|of| of.resampled_mrr)) },
+                if is_fig2a {
+                    Vec::new()
+                } else {
+                    points(RowKind::Trained, None, &ours(|of| of.resampled_mrr))
+                },
             ),
             (
                 "one-hop rules, native queries (nothing learned)",
@@ -426,7 +431,7 @@ impl ReproductionReport {
                 points(RowKind::TrainingFree, Some("rules-"), &ours(|of| Some(of.test.mrr))),
             ),
         ];
-        let published = points(RowKind::Rana, None, &|row| {
+        let published = points(RowKind::Trained, None, &|row| {
             let Published { value, sd } = row.published?;
             Some(Spread { mean: value.mrr, sd: sd.map_or(0.0, |sd| sd.mrr) })
         });
@@ -456,7 +461,7 @@ impl ReproductionReport {
             rows.filter_map(|row| Some((row, row.ours.as_ref()?.test.mrr)))
                 .max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))
         };
-        let (trained, mrr) = best(RowKind::Fused).or_else(|| best(RowKind::Rana))?;
+        let (trained, mrr) = best(RowKind::Fused).or_else(|| best(RowKind::Trained))?;
         let runs = trained.ours.as_ref().map_or(1, |ours| ours.runs);
         let mut text = format!("{}: MRR {}", trained.label, said(mrr, runs));
         if let Some((free, mrr)) = best(RowKind::TrainingFree) {
@@ -540,7 +545,7 @@ mod tests {
         // The root of the mean of .03² and .06².
         assert!((ours.resampled_mrr.unwrap().sd - 0.00225_f64.sqrt()).abs() < 1e-12);
         let report = report(vec![
-            row("rana", RowKind::Rana, Some(ours), Some(0.361)),
+            row("rana", RowKind::Trained, Some(ours), Some(0.361)),
             row("gana", RowKind::NotBuilt, None, Some(0.344)),
             row("rules", RowKind::TrainingFree, Ours::of(vec![seed(1, 0.328)]), None),
         ]);
@@ -567,7 +572,7 @@ mod tests {
 
     #[test]
     fn a_smoke_run_says_so_everywhere_and_nothing_published_no_column() {
-        let rows = vec![row("rana", RowKind::Rana, Ours::of(vec![seed(1, 0.1)]), None)];
+        let rows = vec![row("rana", RowKind::Trained, Ours::of(vec![seed(1, 0.1)]), None)];
         let report = ReproductionReport { is_smoke: true, ..report(rows) };
         assert!(!report.table().titles.contains(&"paper".to_owned()));
         assert!(report.markdown("x.svg").contains("SMOKE RUN"));

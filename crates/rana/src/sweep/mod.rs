@@ -11,8 +11,8 @@ pub use plan::{Configuration, PlanError, Select, SweepPlan};
 pub use range::RangeError;
 pub use report::{SweepReport, SweepRow, SweepTrialReport};
 
-use rana_fewshot::rana::{MetaTrainer, RanaConfig};
 use rana_graph::Store;
+use rana_models::training::{RunConfig, Trainer};
 
 use crate::trial::{Measures, Named, Trial, TrialError, TrialResult, VectorPlan, Watch, Workspace, run_all};
 
@@ -51,14 +51,17 @@ impl<'s> Sweep<'s> {
         let configurations = plan.configurations()?;
         let mut members = Vec::new();
         for (at, configuration) in configurations.iter().enumerate() {
-            let mut add = |config: RanaConfig, fold: Option<u64>| {
+            let mut add = |config: RunConfig, fold: Option<u64>| {
                 let part = fold.map_or_else(String::new, |fold| {
                     format!(", fold {fold}/{}", plan.folds.unwrap_or_default())
                 });
-                let label = format!("{} (seed {}{part})", configuration.label(), config.seed);
+                let label = format!("{} (seed {}{part})", configuration.label(), config.trainer.seed);
                 let trial = Trial {
                     name: plan.preset.clone(),
-                    vectors: config.fold.map_or_else(|| vectors.clone(), |fold| vectors.without(fold)),
+                    vectors: config
+                        .trainer
+                        .fold
+                        .map_or_else(|| vectors.clone(), |fold| vectors.without(fold)),
                     config,
                     measures: Measures::DEV,
                     keep_model: plan.keep_models,
@@ -66,7 +69,7 @@ impl<'s> Sweep<'s> {
                 members.push(Member { configuration: at, fold, named: Named { label, trial } });
             };
             for &seed in &plan.seeds {
-                add(RanaConfig { seed, ..configuration.config.clone() }, None);
+                add(configuration.config.with_trainer(|trainer| trainer.seed = seed), None);
             }
             for fold in 1..=plan.folds.unwrap_or(0) {
                 add(plan.fold(&configuration.config, fold)?, Some(fold));
@@ -113,7 +116,7 @@ impl<'s> Sweep<'s> {
             let members = self.members.iter().zip(results).filter(|(member, _)| member.configuration == at);
             let trials = members.map(|(member, result)| {
                 let path = member.named.trial.path(self.store, &self.workspace);
-                SweepTrialReport::new(path, member.named.trial.config.seed, member.fold, result)
+                SweepTrialReport::new(path, member.named.trial.config.trainer.seed, member.fold, result)
             });
             SweepRow::new(configuration.varied.clone(), trials.collect())
         });
@@ -134,16 +137,15 @@ fn check_tasks(store: &Store, members: &[Member]) -> Result<(), PlanError> {
     let mut checked = Vec::new();
     for Member { named, .. } in members {
         let config = &named.trial.config;
-        let key = (config.fold, config.shots);
+        let key = (config.trainer.fold, config.trainer.shots);
         if checked.contains(&key) {
             continue;
         }
         checked.push(key);
-        let left_out = config.fold.map(|fold| fold.of(&store.tasks));
+        let left_out = config.trainer.fold.map(|fold| fold.of(&store.tasks));
         let tasks = left_out.as_ref().unwrap_or(&store.tasks);
-        MetaTrainer::check_dev(config, &store.graph, tasks).map_err(|error| PlanError::Configuration {
-            settings: named.label.clone(),
-            message: error.to_string(),
+        Trainer::check_dev(config.trainer.shots, &store.graph, tasks).map_err(|error| {
+            PlanError::Configuration { settings: named.label.clone(), message: error.to_string() }
         })?;
     }
     Ok(())

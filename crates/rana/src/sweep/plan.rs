@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use rana_fewshot::rana::RanaConfig;
 use rana_graph::keyed_rng;
+use rana_models::registry;
+use rana_models::training::RunConfig;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -36,7 +37,9 @@ pub enum Select {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SweepPlan {
-    /// The preset that everything starts from.
+    /// The model.
+    pub model: String,
+    /// The preset of the model that everything starts from.
     pub preset: String,
     /// The vectors: a preset of `rana embed`, `recommended`, or a directory; those kept with the graph if
     /// not given.
@@ -62,6 +65,7 @@ pub struct SweepPlan {
 impl Default for SweepPlan {
     fn default() -> Self {
         Self {
+            model: registry::DEFAULT.to_owned(),
             preset: "paper".to_owned(),
             vectors: None,
             vectors_seed: 0,
@@ -117,7 +121,7 @@ pub struct Configuration {
     /// What differs between the configurations of the sweep, by field.
     pub varied: BTreeMap<String, toml::Value>,
     /// The settings, with the plan's own first seed.
-    pub config: RanaConfig,
+    pub config: RunConfig,
 }
 
 impl Configuration {
@@ -148,11 +152,11 @@ impl SweepPlan {
     ///
     /// # Errors
     /// If there is no such preset, or a setting cannot be used.
-    pub fn base(&self) -> Result<RanaConfig, PlanError> {
-        let preset =
-            RanaConfig::preset(&self.preset).map_err(|error| PlanError::Preset(error.to_string()))?;
+    pub fn base(&self) -> Result<RunConfig, PlanError> {
+        let preset = RunConfig::preset(&self.model, &self.preset)
+            .map_err(|error| PlanError::Preset(error.to_string()))?;
         let fixed = Settings::from(self.set.clone());
-        let config: RanaConfig = fixed.over(&preset).map_err(|error| bad("set", &error))?;
+        let config: RunConfig = fixed.over(&preset).map_err(|error| bad("set", &error))?;
         config.check().map_err(|error| bad("set", &error))?;
         Ok(config)
     }
@@ -224,7 +228,7 @@ impl SweepPlan {
     }
 
     /// A configuration that leaves out one part of the train tasks, counted from 1.
-    pub(super) fn fold(&self, config: &RanaConfig, fold: u64) -> Result<RanaConfig, PlanError> {
+    pub(super) fn fold(&self, config: &RunConfig, fold: u64) -> Result<RunConfig, PlanError> {
         let mut settings = Settings::default();
         settings.set("fold", format!("{fold}/{}", self.folds.unwrap_or(1)).into());
         settings.over(config).map_err(|error| PlanError::Malformed(error.to_string()))
@@ -232,9 +236,9 @@ impl SweepPlan {
 
     fn configure(
         &self,
-        base: &RanaConfig,
+        base: &RunConfig,
         varied: &BTreeMap<String, toml::Value>,
-    ) -> Result<RanaConfig, PlanError> {
+    ) -> Result<RunConfig, PlanError> {
         let mut settings = Settings::default();
         for (field, value) in varied {
             settings.set(field, value.clone());
@@ -243,13 +247,13 @@ impl SweepPlan {
             settings: label(varied),
             message: error.to_string(),
         };
-        let config: RanaConfig = settings.over(base).map_err(|error| wrong(&error))?;
+        let config: RunConfig = settings.over(base).map_err(|error| wrong(&error))?;
         config.check().map_err(|error| wrong(&error))?;
-        Ok(RanaConfig { seed: self.seeds[0], ..config })
+        Ok(config.with_trainer(|trainer| trainer.seed = self.seeds[0]))
     }
 
     /// The drawn settings: one empty set of them if nothing is drawn.
-    fn draws(&self, base: &RanaConfig) -> Result<Vec<BTreeMap<String, toml::Value>>, PlanError> {
+    fn draws(&self, base: &RunConfig) -> Result<Vec<BTreeMap<String, toml::Value>>, PlanError> {
         let Some(random) = &self.random else { return Ok(vec![BTreeMap::new()]) };
         let number = |field: &str, usual: Option<u64>| {
             let name = format!("random.{field}");
@@ -416,7 +420,7 @@ mod tests {
                     [random]\ntrials = 30\nJ = [1, 2]\n";
         let configurations = plan(text).configurations().unwrap();
         assert_eq!(configurations.len(), 2);
-        let umls = RanaConfig::preset("umls").unwrap();
+        let umls = RunConfig::preset("rana", "umls").unwrap();
         for of in &configurations {
             assert_eq!((of.config.steps, of.config.candidates.cap, of.config.seed), (77, Some(9), 4));
             assert_eq!(of.config.gamma, umls.gamma);

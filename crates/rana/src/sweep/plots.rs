@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::report::plot::{LineChart, LinePoint, Picture, Series, SeriesStyle, XAxis};
 use rana_eval::Spread;
-use rana_eval::plot::{LineChart, LinePoint, Picture, Series, SeriesStyle, XAxis};
 
 use super::Sweep;
 use super::curve::learning_curve;

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use rana_eval::{ResultsTable, Spread};
+use rana_eval::Spread;
 use serde::Serialize;
 
 use super::plan::{Select, SweepPlan};
+use crate::report::ResultsTable;
 use crate::settings::assignment;
 use crate::trial::{TrialError, TrialOutcome, TrialResult, Workspace};
 

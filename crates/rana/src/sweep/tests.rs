@@ -54,10 +54,10 @@ fn a_stopped_sweep_goes_on_to_the_same_results() {
     let mrrs: Vec<f64> = report.rows.iter().map(|row| row.dev_mrr.unwrap().mean).collect();
     assert!(mrrs.windows(2).all(|pair| pair[0] >= pair[1]), "{mrrs:?}");
     let typed = crate::Settings::of_assignments(&report.best_settings).unwrap();
-    let umls = RanaConfig::preset("umls").unwrap();
-    let trained_again: RanaConfig = typed.over(&umls).unwrap();
+    let umls = RunConfig::preset("rana", "umls").unwrap();
+    let trained_again: RunConfig = typed.over(&umls).unwrap();
     let best = broken_sweep.configurations().iter().find(|of| of.label() == report.rows[0].label()).unwrap();
-    assert_eq!(trained_again, RanaConfig { seed: umls.seed, ..best.config.clone() });
+    assert_eq!(trained_again, best.config.with_trainer(|trainer| trainer.seed = umls.trainer.seed));
     for name in [
         "results.md",
         "results.csv",

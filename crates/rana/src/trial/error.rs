@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rana_embed::{CheckpointError, PresetError, TableError, TrainError};
 use rana_eval::FewShotError;
-use rana_fewshot::rana::{MetaError, RunError};
 use rana_graph::StoreError;
+use rana_models::training::{RunError, TrainingError};
 
 /// Why a trial cannot be done.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +25,7 @@ pub enum TrialError {
     Checkpoint(#[from] CheckpointError),
     /// Meta-training failed.
     #[error(transparent)]
-    Meta(#[from] MetaError),
+    Training(#[from] TrainingError),
     /// The run cannot be read or written.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -34,7 +34,7 @@ pub enum TrialError {
     FewShot(#[from] FewShotError),
     /// Nothing has this name.
     #[error(
-        "`{name}` is neither a directory with vectors nor a preset to train them by: {source}; or say recommended"
+        "`{name}` is neither a directory with vectors nor a preset to train them by: {source}; `recommended` trains them by the size of the graph"
     )]
     NoVectors {
         /// The name.
@@ -43,7 +43,7 @@ pub enum TrialError {
         source: PresetError,
     },
     /// The place of a trial is taken by something else.
-    #[error("{}: {what} of other settings is in the place of this trial. Remove it, or choose another --out", path.display())]
+    #[error("{}: {what} of other settings is in the place of this trial. Remove it, or choose another directory", path.display())]
     Taken {
         /// The directory.
         path: PathBuf,
@@ -60,7 +60,7 @@ pub enum TrialError {
         /// What the operating system says.
         source: io::Error,
     },
-    /// Somebody asked to stop; the same trial goes on from where it was.
+    /// It was stopped; running the same trial again resumes it.
     #[error("stopped")]
     Stopped,
 }

@@ -1,13 +1,14 @@
-//! [`TrialIdentity`]: what makes a trial the one it is.
+//! [`TrialIdentity`]: what a trial depends on, by which it is found again.
 
-use rana_fewshot::rana::RanaConfig;
+use rana_models::registry;
+use rana_models::training::RunConfig;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::vectors::VectorIdentity;
 
-/// What makes a trial the one it is: data, vectors and settings, seed included. Its name and its number in
-/// a list are no part of it.
+/// What a trial depends on: data, vectors and settings, seed included. Its name and its number in a list are no part
+/// of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrialIdentity {
     /// What holds the graph's arrays and tasks: it is named after their content.
@@ -15,27 +16,36 @@ pub struct TrialIdentity {
     /// The vectors.
     pub vectors: VectorIdentity,
     /// The settings.
-    pub config: RanaConfig,
+    pub config: RunConfig,
 }
 
 impl TrialIdentity {
     /// What the directory of the trial is called.
     pub(crate) fn directory(&self, name: &str) -> String {
         let hash = hash(&(&self.dataset, &self.vectors, changes(&self.config)));
-        format!("{name}-{hash:08x}-{}", self.config.seed)
+        format!("{name}-{hash:08x}-{}", self.config.trainer.seed)
     }
 }
 
-/// What differs from the paper's settings, seed left out: settings that are new in a later version change
-/// no hash.
-fn changes(config: &RanaConfig) -> Vec<(String, String)> {
-    let table = |config: &RanaConfig| toml::Table::try_from(config).unwrap_or_default();
-    let usual = table(&RanaConfig::default());
-    table(config)
+/// The settings that differ from the model's defaults, seed left out: settings that a later version adds change no
+/// hash.
+fn changes(config: &RunConfig) -> Vec<(String, String)> {
+    let name = config.model.model_name();
+    let usual = RunConfig::defaults(name).map_or_else(|_| toml::Table::new(), |usual| table(&usual));
+    let mut changes: Vec<(String, String)> = table(config)
         .into_iter()
-        .filter(|(field, value)| field != "seed" && usual.get(field) != Some(value))
+        .filter(|(field, value)| !["seed", "model"].contains(&&**field) && usual.get(field) != Some(value))
         .map(|(field, value)| (field, value.to_string()))
-        .collect()
+        .collect();
+    // The first model was there before models had names.
+    if name != registry::DEFAULT {
+        changes.push(("model".to_owned(), name.to_owned()));
+    }
+    changes
+}
+
+fn table(config: &RunConfig) -> toml::Table {
+    toml::Table::try_from(config).unwrap_or_default()
 }
 
 /// A short hash of what something is, as written out.
@@ -50,18 +60,18 @@ mod tests {
 
     #[test]
     fn the_place_of_a_trial_follows_its_settings() {
-        let identity = |config: RanaConfig| TrialIdentity {
+        let identity = |config: RunConfig| TrialIdentity {
             dataset: "data".to_owned(),
             vectors: VectorIdentity::Given { checksum: 7 },
             config,
         };
-        let base = RanaConfig::default();
-        let directory = |config: RanaConfig| identity(config).directory("paper");
+        let base = RunConfig::preset("rana", "paper").unwrap();
+        let directory = |config: RunConfig| identity(config).directory("paper");
         let name = directory(base.clone());
         assert!(name.starts_with("paper-") && name.ends_with("-0"), "{name}");
-        let seeded = directory(RanaConfig { seed: 3, ..base.clone() });
+        let seeded = directory(base.with_trainer(|trainer| trainer.seed = 3));
         assert_eq!(seeded, name.trim_end_matches('0').to_owned() + "3");
-        assert_ne!(directory(RanaConfig { gamma: 6.0, ..base.clone() }), name);
+        assert_ne!(directory(base.with_trainer(|trainer| trainer.batch = 6)), name);
         assert_ne!(
             TrialIdentity { dataset: "other".to_owned(), ..identity(base.clone()) }.directory("paper"),
             name

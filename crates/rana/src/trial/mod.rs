@@ -10,14 +10,13 @@ mod workspace;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
 use rana_eval::{CardSettings, FewShotEvaluation};
-use rana_fewshot::rana::{
-    MetaError, MetaOutcome, RanaConfig, RanaModel, Run, RunError, RunManifest, StartVectors,
-};
 use rana_graph::{Split, Store, Unit};
+use rana_models::training::{
+    Manifest, MetaTraining, Run, RunConfig, RunError, StartVectors, TrainingError, TrainingOutcome,
+};
 
 pub use error::TrialError;
 pub use identity::TrialIdentity;
@@ -32,22 +31,20 @@ pub use watch::{Pace, Turn, Unwatched, Watch};
 pub use workspace::Workspace;
 pub(crate) use workspace::write;
 
-use crate::MetaTraining;
 use watch::{CHECKPOINT_EVERY, TrainingWatch};
 
 /// The file that ends a trial.
 const RESULT: &str = "result.json";
 const RUN: &str = "run";
 
-/// One configuration, to be tried on a graph: vectors are made if they are not there, RANA is meta-trained,
-/// and the best model is measured.
+/// One configuration, to be tried on a graph: vectors are made if they are not there, the model is trained,
+/// and the best one is measured.
 ///
-/// Nothing is done twice. A trial that was measured is read; one that was interrupted, however, goes on from
-/// where it was, to the same numbers.
+/// Nothing is done twice. A trial that was measured is read; one that was interrupted is resumed, to the same numbers.
 ///
 /// ```
 /// use rana::embed::{EmbedConfig, ModelKind};
-/// use rana::fewshot::rana::RanaConfig;
+/// use rana::models::training::RunConfig;
 /// use rana::fewshot::{PretrainingFacts, SplitConfig, split};
 /// use rana::graph::{ImportOptions, Store, import};
 /// use rana::trial::{Measures, Trial, Unwatched, VectorPlan, VectorSettings, Workspace};
@@ -68,7 +65,9 @@ const RUN: &str = "run";
 ///         shots: 5,
 ///         fold: None,
 ///     }),
-///     config: RanaConfig { steps: 5, eval_every: 5, batch: 4, ..RanaConfig::preset("umls")? },
+///     config: RunConfig::preset("rana", "umls")?.with_trainer(|trainer| {
+///         (trainer.steps, trainer.eval_every, trainer.batch) = (5, 5, 4);
+///     }),
 ///     measures: Measures::DEV,
 ///     keep_model: true,
 /// };
@@ -84,7 +83,7 @@ pub struct Trial {
     /// The vectors it starts from.
     pub vectors: VectorPlan,
     /// Its settings, seed included.
-    pub config: RanaConfig,
+    pub config: RunConfig,
     /// What is measured.
     pub measures: Measures,
     /// Whether the model is kept when all is measured. Models take room, and a sweep needs only their numbers.
@@ -127,9 +126,7 @@ impl Trial {
     /// How much there is to do, in no unit but the same for all trials.
     #[must_use]
     pub fn work(&self) -> f64 {
-        let config = &self.config;
-        let pairs = config.shots + config.queries;
-        config.steps as f64 * config.batch as f64 * pairs as f64 * (2.0 + config.negatives as f64 / 5.0)
+        self.config.work()
     }
 
     /// Does what is not done yet.
@@ -159,9 +156,9 @@ impl Trial {
                 seconds.evaluation = started.elapsed().as_secs_f64();
                 TrialOutcome::Measured(Box::new(measurement))
             }
-            Err(TrialError::Meta(error @ (MetaError::Diverged { .. } | MetaError::Validation(_)))) => {
-                TrialOutcome::Failed { reason: error.to_string() }
-            }
+            Err(TrialError::Training(
+                error @ (TrainingError::Diverged { .. } | TrainingError::Validation(_)),
+            )) => TrialOutcome::Failed { reason: error.to_string() },
             Err(error) => return Err(error),
         };
         let result = TrialResult {
@@ -189,27 +186,20 @@ impl Trial {
         start: StartVectors,
         watch: &dyn Watch,
     ) -> Result<Run, TrialError> {
-        let manifest = RunManifest::new(
-            &store.graph,
-            absolute(&store.path),
-            store.manifest.data.clone(),
-            absolute(vectors),
-            &start,
-        );
+        let manifest = Manifest::new(self.config.model.model_name(), store, vectors, &start);
+        let layout = MetaTraining::layout(store, &self.config, start.dim());
         let (mut run, from) = match Run::is_at(path) {
             false => (Run::create(path, manifest, self.config.clone())?, None),
             true => {
                 let mut run = Run::open(path)?;
-                let is_same = run.config == self.config
-                    && run.check(&store.graph, &start).is_ok()
-                    && run.check_tasks(&store.manifest.data).is_ok();
+                let is_same = run.config == self.config && run.check(store, &start).is_ok();
                 if !is_same {
                     return Err(TrialError::Taken { path: path.to_owned(), what: "a run" });
                 }
-                if run.is_finished() && run.model(&start).is_ok() {
+                if run.is_finished() && run.parameters(&layout, &start).is_ok() {
                     return Ok(run);
                 }
-                match if run.is_finished() { Ok(None) } else { run.resume(&start) } {
+                match if run.is_finished() { Ok(None) } else { run.resume(&layout, &start) } {
                     Ok(Some(from)) => (run, Some(from)),
                     // Killed before its first checkpoint was whole, or its model was removed: it begins again.
                     Ok(None) | Err(RunError::NoCheckpoint { .. }) => {
@@ -224,13 +214,13 @@ impl Trial {
         let mut training = MetaTraining::new(store, self.config.clone(), start)?;
         training.checkpoint_every = CHECKPOINT_EVERY;
         let progress = watch.progress();
-        progress.begin("meta-training", Some(self.config.steps), Unit::Steps);
+        progress.begin("meta-training", Some(self.config.trainer.steps), Unit::Steps);
         progress.advance(from.as_ref().map_or(0, |(state, _)| state.step));
         let outcome = training.run(&mut run, from, &mut TrainingWatch { watch });
         progress.end();
         match outcome? {
-            MetaOutcome::Stopped => Err(TrialError::Stopped),
-            MetaOutcome::Finished | MetaOutcome::OutOfPatience => Ok(run),
+            TrainingOutcome::Stopped => Err(TrialError::Stopped),
+            TrainingOutcome::Finished | TrainingOutcome::OutOfPatience => Ok(run),
         }
     }
 
@@ -243,10 +233,10 @@ impl Trial {
         watch: &dyn Watch,
     ) -> Result<Measurement, TrialError> {
         let best = run.manifest.best.ok_or_else(|| RunError::NoModel { path: run.path().to_owned() })?;
-        let model = RanaModel::new(self.config.clone(), &store.graph, Arc::new(run.model(start)?));
-        let shots = self.config.shots;
+        let model = MetaTraining::models_from(store, run, start)?.trained;
+        let shots = self.config.trainer.shots;
         let dev = FewShotEvaluation { shots, ..FewShotEvaluation::default() }.evaluate(
-            &model,
+            &*model,
             &store.graph,
             &store.tasks,
             Split::Dev,
@@ -256,7 +246,13 @@ impl Trial {
             Measures { test: true, draws, common_shots } => {
                 let settings = CardSettings { shots, draws, common_shots, ..CardSettings::default() };
                 let progress = watch.progress();
-                let card = settings.evaluate(("rana", &model), &[], &store.graph, &store.tasks, progress)?;
+                let card = settings.evaluate(
+                    (self.config.model.model_name(), &*model),
+                    &[],
+                    &store.graph,
+                    &store.tasks,
+                    progress,
+                )?;
                 Some(TaskScores::from(&card))
             }
             Measures { test: false, .. } => None,
@@ -282,7 +278,7 @@ fn remove_models(run: &Path) {
     }
 }
 
-/// Removes a run; whoever is killed meanwhile leaves no half of one in its place.
+/// Removes a run; if the process is killed meanwhile, no half of it is left in its place.
 fn discard(run: &Path) -> Result<(), TrialError> {
     let aside = run.with_extension("discarded");
     let failed = || TrialError::io(run, "remove the unfinished run");
@@ -291,10 +287,6 @@ fn discard(run: &Path) -> Result<(), TrialError> {
     }
     fs::rename(run, &aside).map_err(failed())?;
     fs::remove_dir_all(&aside).map_err(failed())
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rana_embed::{Checkpoint, EmbedConfig, EmbeddingSet, ModelKind, Outcome, Preset, PresetError};
-use rana_fewshot::rana::StartVectors;
 use rana_fewshot::{Fold, PretrainingFacts};
 use rana_graph::{Store, Unit};
+use rana_models::training::StartVectors;
 use serde::{Deserialize, Serialize};
 
 use super::error::TrialError;
@@ -50,7 +50,7 @@ pub struct VectorSettings {
     pub fold: Option<Fold>,
 }
 
-/// What makes vectors those they are.
+/// What vectors depend on, by which they are found again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VectorIdentity {
@@ -89,17 +89,16 @@ impl VectorPlan {
     /// Vectors that somebody else made for a graph.
     ///
     /// # Errors
-    /// If there are none, or they are those of another graph or do not fit RANA.
+    /// If there are none, or they are those of another graph or cannot be started from.
     pub fn given(path: impl Into<PathBuf>, store: &Store) -> Result<Self, TrialError> {
         let path = path.into();
         let set = EmbeddingSet::open(&path, &store.graph)?;
-        let start =
-            StartVectors::pretrained(&store.graph, &set).map_err(|error| TrialError::Meta(error.into()))?;
+        let start = StartVectors::pretrained(&store.graph, &set)
+            .map_err(|error| TrialError::Training(error.into()))?;
         Ok(Self::Given { path, checksum: start.checksum() })
     }
 
-    /// Vectors by what people call them: a preset of `rana embed`, `recommended` for the graph's size, or the
-    /// directory they are in.
+    /// Vectors by name: an embedding preset, `recommended` for the graph's size, or the directory they are in.
     ///
     /// # Errors
     /// If there is neither such a preset nor such a directory, or its vectors do not fit.
@@ -127,7 +126,7 @@ impl VectorPlan {
         }
     }
 
-    /// What makes them those they are.
+    /// What they depend on, by which they are found again.
     #[must_use]
     pub fn identity(&self) -> VectorIdentity {
         match self {

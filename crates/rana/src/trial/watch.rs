@@ -1,14 +1,14 @@
-//! [`Watch`]: who looks on while trials are done, and may stop them.
+//! [`Watch`]: observes trials while they run, and may stop them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rana_embed::{Checkpoint, EpochReport, Observer};
-use rana_fewshot::rana::{MetaError, MetaObserver, StepReport, ValidationReport};
 use rana_graph::Progress;
+use rana_models::training::{StepReport, TrainingObserver};
 use std::path::PathBuf;
 
-/// Who looks on while trials are done.
+/// Observes trials while they run.
 pub trait Watch: Sync {
     /// Where the progress of each stretch of work is shown.
     fn progress(&self) -> &dyn Progress {
@@ -18,7 +18,7 @@ pub trait Watch: Sync {
     fn note(&self, _line: &str) {}
     /// One of several trials begins.
     fn turn(&self, _turn: &Turn<'_>) {}
-    /// Raised by whoever wants to stop.
+    /// Set to stop.
     fn stop(&self) -> &AtomicBool;
 }
 
@@ -35,10 +35,10 @@ pub struct Turn<'a> {
     pub left: Option<Duration>,
 }
 
-/// Nobody.
+/// Observes nothing.
 #[derive(Debug, Default)]
 pub struct Unwatched {
-    /// Raised to stop.
+    /// Set to stop.
     pub stop: AtomicBool,
 }
 
@@ -78,13 +78,9 @@ pub(crate) struct TrainingWatch<'w> {
     pub(crate) watch: &'w dyn Watch,
 }
 
-impl MetaObserver for TrainingWatch<'_> {
+impl TrainingObserver for TrainingWatch<'_> {
     fn stepped(&mut self, _: &StepReport) {
         self.watch.progress().advance(1);
-    }
-
-    fn validated(&mut self, _: &ValidationReport) -> Result<(), MetaError> {
-        Ok(())
     }
 
     fn should_stop(&self) -> bool {

@@ -10,11 +10,11 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{ArgAction, Args, ValueHint};
-use rana::fewshot::first_k;
-use rana::graph::format::{AnswerFormat, AnswerWriter, AnsweredFact, ExportError};
+use rana::answers::{AnswerFormat, AnswerWriter, AnsweredFact};
+use rana::graph::format::ExportError;
 use rana::graph::{EntityId, Pair, Progress, Split, Unit, write_file_atomically};
 use rana::predictor::{
-    Answer, AnswerLimits, CandidateChoice, Explanation, LearnedRelation, Opened, Predictor, RelationRequest,
+    Answer, AnswerLimits, CandidateChoice, Explanation, LearnedRelation, Predictor, RelationRequest,
 };
 use rayon::prelude::*;
 
@@ -151,14 +151,13 @@ pub(crate) fn run(args: &CompleteArgs, terminal: &Terminal) -> Result<(), CliErr
     }
     in_pool(args.threads, || {
         let busy = terminal.busy("opening the run");
-        let opened = Opened::open(&args.run, args.graph.as_deref())?;
-        let predictor = opened.predictor()?;
+        let predictor = Predictor::open(&args.run, args.graph.as_deref())?;
         drop(busy);
-        let resolver = Resolver::new(&opened.store.graph);
-        let asked = Asked::new(args, &predictor, &resolver)?;
+        let resolver = Resolver::new(predictor.graph());
+        let asked = RequestedRelation::new(args, &predictor, &resolver)?;
         let learned = predictor.learn(asked.request.clone())?;
         let heads = args.chosen_heads(&asked, &learned, &resolver)?;
-        let limits = args.limits(&predictor, &learned)?;
+        let limits = args.limits(&learned)?;
         let work = Work { learned: &learned, limits, reasons: args.reasons };
         if let Some(note) = learned.note() {
             terminal.warn(&note);
@@ -175,7 +174,7 @@ pub(crate) fn run(args: &CompleteArgs, terminal: &Terminal) -> Result<(), CliErr
 }
 
 /// What is asked for.
-struct Asked {
+struct RequestedRelation {
     /// What the relation is called.
     name: String,
     request: RelationRequest,
@@ -186,12 +185,8 @@ struct Asked {
 /// What a relation without a name is called in data.
 const NAMELESS: &str = "relation";
 
-impl Asked {
-    fn new(
-        args: &CompleteArgs,
-        predictor: &Predictor<'_>,
-        resolver: &Resolver<'_>,
-    ) -> Result<Self, CliError> {
+impl RequestedRelation {
+    fn new(args: &CompleteArgs, predictor: &Predictor, resolver: &Resolver<'_>) -> Result<Self, CliError> {
         let store = predictor.store();
         let mut support: Vec<Pair> = Vec::new();
         for pair in args.pair.chunks_exact(2) {
@@ -204,7 +199,7 @@ impl Asked {
         let mut withheld_heads = Vec::new();
         if let Some(task) = relation.and_then(|relation| store.tasks.task(relation)) {
             if support.is_empty() {
-                support = first_k(&task, predictor.shots())?.support;
+                support = predictor.default_support(task.relation).unwrap_or_default();
             }
             if task.split != Split::Train {
                 let given: HashSet<Pair> = support.iter().copied().collect();
@@ -241,8 +236,8 @@ impl CompleteArgs {
     /// The heads to complete, each once, in the order they were asked for; those of a shard only.
     fn chosen_heads(
         &self,
-        asked: &Asked,
-        learned: &LearnedRelation<'_>,
+        asked: &RequestedRelation,
+        learned: &LearnedRelation,
         resolver: &Resolver<'_>,
     ) -> Result<Vec<EntityId>, CliError> {
         let graph = resolver.graph();
@@ -281,25 +276,11 @@ impl CompleteArgs {
     }
 
     /// Which answers are wanted.
-    fn limits(
-        &self,
-        predictor: &Predictor<'_>,
-        learned: &LearnedRelation<'_>,
-    ) -> Result<AnswerLimits, CliError> {
+    fn limits(&self, learned: &LearnedRelation) -> Result<AnswerLimits, CliError> {
         let mut min_confidence = self.min_confidence;
         if let Some(wanted) = self.precision {
-            let calibration = predictor.calibration().filter(|_| learned.record().is_some());
-            let Some(calibration) = calibration else {
-                let note = learned.note().unwrap_or_default();
-                return Err(CliError::Usage(format!("--precision cannot be promised: {note}")));
-            };
-            let Some(point) = calibration.threshold(f64::from(wanted)) else {
-                let best = calibration.best_precision().map_or(0.0, |point| point.precision);
-                return Err(CliError::Usage(format!(
-                    "--precision {wanted} is more than any threshold had on held-out tasks; the best was {best:.2}"
-                )));
-            };
-            min_confidence = Some(point.confidence);
+            let refused = |error| CliError::Usage(format!("--precision {wanted}: {error}"));
+            min_confidence = Some(learned.confidence_for(wanted.into()).map_err(refused)?);
         }
         Ok(AnswerLimits { top: self.top.get(), min_score: self.min_score, min_confidence })
     }
@@ -308,7 +289,7 @@ impl CompleteArgs {
     fn write(
         &self,
         format: AnswerFormat,
-        asked: &Asked,
+        asked: &RequestedRelation,
         work: &Work<'_>,
         heads: &[EntityId],
         terminal: &Terminal,
@@ -360,7 +341,7 @@ struct Account {
 
 /// A learned relation and what is wanted of it.
 struct Work<'a> {
-    learned: &'a LearnedRelation<'a>,
+    learned: &'a LearnedRelation,
     limits: AnswerLimits,
     reasons: bool,
 }

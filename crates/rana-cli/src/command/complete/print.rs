@@ -19,7 +19,7 @@ pub(super) struct Completion {
 struct LearnedRow {
     name: String,
     in_graph: bool,
-    model: &'static str,
+    model: String,
     support: Vec<[EntityRef; 2]>,
     /// How well each pair of the support is found by the others.
     record: Option<f32>,
@@ -48,17 +48,17 @@ struct AnswerRow {
 impl Completion {
     pub(super) fn new(
         name: &str,
-        predictor: &Predictor<'_>,
-        learned: &LearnedRelation<'_>,
+        predictor: &Predictor,
+        learned: &LearnedRelation,
         answered: &[Answered],
     ) -> Self {
         let entity = |id| EntityRef::new(learned.graph(), id);
         let relation = LearnedRow {
             name: name.to_owned(),
             in_graph: learned.request().relation.is_some(),
-            model: predictor.model_name(),
+            model: predictor.model_name().to_owned(),
             support: learned.support().iter().map(|pair| [entity(pair.head), entity(pair.tail)]).collect(),
-            record: learned.record(),
+            record: learned.leave_one_out(),
             candidates: learned.candidates().len(),
             note: learned.note(),
         };

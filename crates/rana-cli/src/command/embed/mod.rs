@@ -129,6 +129,8 @@ pub(crate) fn in_pool<T: Send>(threads: Option<u16>, work: impl FnOnce() -> T + 
 
 fn print_config(config: &EmbedConfig) -> Result<(), CliError> {
     let unset = [("max_norm = 1.0", config.max_norm.is_none()), ("init = 1.0", config.init.is_none())];
+    let unset: Vec<String> =
+        unset.iter().filter(|(_, is_unset)| *is_unset).map(|(line, _)| (*line).to_owned()).collect();
     print_settings(config, &unset)
 }
 

@@ -1,6 +1,5 @@
 //! Evaluation cards of few-shot models: making, printing and writing them.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -8,11 +7,13 @@ use clap::{Args, ValueHint};
 use rana::embed::link_prediction::TieRule;
 use rana::eval::confidence::{Calibration, Reliability};
 use rana::eval::{
-    Baseline, CandidatePolicy, CardResult, CardSettings, Common, EvaluationCard, FewShotError, NamedModel,
-    Official, Spread, html_page,
+    CandidatePolicy, CardResult, CardSettings, Common, EvaluationCard, FewShotError, NamedModel, Official,
+    Spread,
 };
 use rana::fewshot::EpisodeError;
 use rana::graph::{Split, Store, write_file_atomically};
+use rana::models::Baseline;
+use rana::report::html_page;
 use serde::Serialize;
 
 use super::decimals;
@@ -73,7 +74,7 @@ pub(crate) struct CardMaker<'a> {
     pub(crate) store: &'a Store,
     pub(crate) settings: CardSettings,
     /// What the card should say of the model beside what is known of the store and the program.
-    pub(crate) details: BTreeMap<String, String>,
+    pub(crate) details: Vec<(&'static str, String)>,
     /// What turns the model's scores into confidence, if it has that.
     pub(crate) calibration: Option<&'a Calibration>,
     pub(crate) terminal: &'a Terminal,
@@ -105,7 +106,7 @@ impl CardMaker<'_> {
                     .map_err(|error| named(error, store))?,
             );
         }
-        card.provenance.details = details;
+        card.provenance.details = details.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         card.provenance.details.insert("commit".to_owned(), env!("RANA_COMMIT").to_owned());
         card.provenance.details.insert("dataset".to_owned(), store.manifest.data.clone());
         for input in &store.manifest.inputs {

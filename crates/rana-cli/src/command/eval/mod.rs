@@ -1,9 +1,7 @@
 pub(crate) mod card;
-mod fused;
 mod link_prediction;
-pub(crate) mod trained;
+pub(crate) mod run;
 
-use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,10 +10,10 @@ use std::time::Instant;
 use clap::{Args, ValueHint, value_parser};
 use rana::embed::link_prediction::{LinkPredictionSettings, Metrics, TieRule};
 use rana::embed::{EmbeddingMetadata, EmbeddingSet, ModelKind, Norm};
-use rana::eval::{CardSettings, EvaluationCard, KgeModel, MeanTranslation};
-use rana::fewshot::rana::Run;
-use rana::fused::FusedRun;
+use rana::eval::{CardSettings, EvaluationCard};
 use rana::graph::{Graph, HeldOut, Split, Store};
+use rana::models::vectors::{KgeModel, MeanTranslation};
+use rana::models::{MEAN_TRANSLATION, OpenedRun};
 use serde::Serialize;
 
 use self::card::{CardArgs, CardMaker, Cards};
@@ -104,11 +102,8 @@ impl On {
 }
 
 pub(crate) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> {
-    if FusedRun::is_at(&args.source) {
-        return fused::run(args, terminal);
-    }
-    if Run::is_at(&args.source) {
-        return trained::run(args, terminal);
+    if OpenedRun::is_at(&args.source) {
+        return run::run(args, terminal);
     }
     let store = Store::open(&args.source)?;
     let path = args.vectors_path()?;
@@ -127,7 +122,7 @@ pub(crate) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> 
     let started = Instant::now();
     let evaluation = Evaluation { args, store: &store, set: &set, vectors: &path, terminal };
     let (facts, cards) = in_pool(args.threads, || evaluation.run(&on))??;
-    let outcome = Outcome {
+    let report = VectorReport {
         vectors: path.display().to_string(),
         made: &set.metadata,
         dim: set.entities.dim(),
@@ -137,7 +132,7 @@ pub(crate) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> 
         seconds: started.elapsed().as_secs_f64(),
         graph: &store.graph,
     };
-    terminal.result(&outcome, |out| outcome.print(out))?;
+    terminal.result(&report, |out| report.print(out))?;
     args.card.write_page(&cards, terminal)
 }
 
@@ -214,9 +209,9 @@ impl Evaluation<'_> {
         let usual_shots = metadata.support_shots.unwrap_or(USUAL_SHOTS);
         let settings = self.args.card.settings(split, usual_shots, self.args.ties);
         warn_of_seen_queries(metadata, settings, self.terminal);
-        let norm = self.args.norm.unwrap_or_else(|| own_norm(metadata));
+        let norm = self.args.norm.unwrap_or_else(|| self.set.own_norm());
         let model = MeanTranslation::new(&self.set.entities, norm);
-        let details = vector_details(self.set, self.vectors);
+        let details = self.set.details(self.vectors);
         let maker =
             CardMaker { store: self.store, settings, details, calibration: None, terminal: self.terminal };
         let name = metadata.model.to_string();
@@ -227,7 +222,7 @@ impl Evaluation<'_> {
     }
 
     /// The vectors under their own score function, if they were trained on these supports.
-    fn own_model(&self, shots: usize) -> Option<KgeModel<'_>> {
+    fn own_model(&self, shots: usize) -> Option<KgeModel> {
         let model = self.set.metadata.model;
         let missing = |reason: &dyn Display| {
             self.terminal.note(&format!("there is no row for the score of {model} itself: {reason}"));
@@ -237,25 +232,6 @@ impl Evaluation<'_> {
         own.check_shots(shots).map_err(|reason| missing(&reason)).ok()?;
         Some(own)
     }
-}
-
-/// The distance that vectors were made for.
-fn own_norm(metadata: &EmbeddingMetadata) -> Norm {
-    if metadata.model == ModelKind::TransE { metadata.norm } else { Norm::L2 }
-}
-
-/// What a card says of vectors.
-fn vector_details(set: &EmbeddingSet, path: &Path) -> BTreeMap<String, String> {
-    let EmbeddingMetadata { model, origin, support_shots, .. } = &set.metadata;
-    let seen = support_shots
-        .map_or_else(String::new, |shots| format!(", {shots} facts of each dev and test task seen"));
-    [
-        ("vectors", path.display().to_string()),
-        ("vectors_made_by", format!("{model}, dim {}", set.entities.dim())),
-        ("vectors_trained_on", format!("{origin}{seen}")),
-    ]
-    .map(|(name, value)| (name.to_owned(), value))
-    .into()
 }
 
 /// A query that the vectors were trained on is no query.
@@ -275,12 +251,9 @@ fn warn_of_seen_queries(metadata: &EmbeddingMetadata, settings: CardSettings, te
     }
 }
 
-/// The model that looks at the vectors and learns nothing.
-pub(crate) const MEAN_TRANSLATION: &str = "mean-translation";
-
 /// What is known of vectors in the end.
 #[derive(Serialize)]
-struct Outcome<'a> {
+struct VectorReport<'a> {
     vectors: String,
     made: &'a EmbeddingMetadata,
     dim: usize,
@@ -293,7 +266,7 @@ struct Outcome<'a> {
     graph: &'a Graph,
 }
 
-impl Outcome<'_> {
+impl VectorReport<'_> {
     fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,

@@ -2,8 +2,8 @@
 
 use super::svg::{Anchor, Svg, WIDTH};
 use super::{number, spread};
-use crate::card::{CardResult, EvaluationCard, RelationCard};
-use crate::confidence::Reliability;
+use rana_eval::confidence::Reliability;
+use rana_eval::{CardResult, EvaluationCard, RelationCard};
 
 /// Where rows of marks begin and how far they are apart.
 const TOP: f64 = 14.0;

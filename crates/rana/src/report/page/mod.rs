@@ -4,9 +4,8 @@ mod charts;
 mod svg;
 
 pub(crate) use self::svg::escape;
-use crate::averages::Spread;
-use crate::card::{CardResult, Common, EvaluationCard, Official, Resampled};
-use crate::confidence::ReliabilityBin;
+use rana_eval::confidence::ReliabilityBin;
+use rana_eval::{CardResult, Common, EvaluationCard, Official, Resampled, Spread};
 
 /// An HTML page that shows cards, one after the other.
 ///
@@ -270,8 +269,9 @@ fn optional(value: Option<Spread>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Baseline, BaselineKind, CardSettings};
+    use rana_eval::CardSettings;
     use rana_graph::{Duplicates, GraphBuilder, Pair, Split, TaskSetBuilder};
+    use rana_models::{Baseline, BaselineKind};
 
     const NASTY: &str = "<script>alert('x')</script> & \"co\"";
 

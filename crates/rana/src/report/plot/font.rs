@@ -6,7 +6,8 @@ use tiny_skia::{Path, PathBuilder, Transform};
 use ttf_parser::{Face, OutlineBuilder};
 
 static FACE: LazyLock<Face<'static>> = LazyLock::new(|| {
-    Face::parse(include_bytes!("../../assets/DejaVuSans-subset.ttf"), 0).expect("the embedded font is sound")
+    Face::parse(include_bytes!("../../../assets/DejaVuSans-subset.ttf"), 0)
+        .expect("the embedded font is sound")
 });
 
 /// How wide a text is, in the units of its size.

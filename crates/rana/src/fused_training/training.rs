@@ -1,64 +1,57 @@
 //! [`FusedTraining`]: from a graph to trust in evidence.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use rana_eval::FewShotEvaluation;
-use rana_eval::confidence::{Calibration, ConfidenceLessons};
-use rana_fewshot::fused::{
-    EdgeIndex, EvidenceKind, FusedConfig, FusedModel, Lessons, Sources, TrustedSource,
-};
-use rana_fewshot::rana::{RanaConfig, Run};
+use rana_eval::confidence::{Calibration, CalibrationExamples};
 use rana_fewshot::{Fold, tasks_without};
 use rana_graph::{Split, Store, Task, Unit};
-use serde::{Deserialize, Serialize};
+use rana_models::OpenedRun;
+use rana_models::fused::{
+    EvidenceKind, EvidenceRun, Examples, FusedConfig, FusedModel, FusedScores, Places, Sources, TrustedSource,
+};
+use rana_models::paths::EdgeIndex;
+use rana_models::training::{MetaTraining, Run, RunConfig};
 
 use super::error::FusedError;
-use crate::MetaTraining;
 use crate::trial::{Measures, Named, Trial, TrialError, VectorPlan, Watch, Workspace, run_all};
 
-/// What `rana-fused` is made of: RANA, the vectors it starts from, and how evidence is gathered.
+/// Where the parts are in a run.
+const PARTS: &str = "parts";
+
+/// What `rana-fused` is made of: a model, the vectors it starts from, and how evidence is gathered.
 #[derive(Clone, Debug)]
 pub struct FusedTraining {
     /// What its parts are called in the workspace.
     pub name: String,
-    /// The vectors of RANA.
+    /// The vectors that the model starts from.
     pub vectors: VectorPlan,
     /// The vectors of a bilinear model, if products are evidence.
     pub products: Option<VectorPlan>,
-    /// RANA.
-    pub rana: RanaConfig,
+    /// The model that is a source of evidence.
+    pub model: RunConfig,
     /// Evidence and how trust in it is learned.
     pub fused: FusedConfig,
 }
 
 /// The sources of evidence that know no fact of some tasks: those of a fold, or the dev and test tasks only.
-pub struct Part<'s> {
+pub struct Part {
     fold: Option<Fold>,
     /// The sources.
-    pub sources: Sources<'s>,
+    pub sources: Sources,
 }
 
 /// All parts: the first is for dev and test tasks, the others for the folds of the train tasks.
 pub struct Parts<'s> {
     store: &'s Store,
-    parts: Vec<Part<'s>>,
-    lessons: Vec<Lessons>,
-}
-
-/// MRRs that settings can be chosen by.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FusedScores {
-    /// On the dev tasks, over all queries.
-    pub dev_mrr: f64,
-    /// On the train tasks, over all queries, each by parts and lessons that know none of its facts.
-    pub cross_validated_mrr: f64,
-    /// The same, over tasks.
-    pub cross_validated_macro_mrr: f64,
+    parts: Vec<Part>,
+    examples: Vec<Examples>,
 }
 
 impl FusedTraining {
-    /// The trainings of RANA that it needs: one on all train tasks, and one without each part of them.
+    /// The trainings of the model that it needs: one on all train tasks, and one without each part of them.
     ///
     /// # Errors
     /// If a setting cannot be used.
@@ -69,20 +62,53 @@ impl FusedTraining {
             let trial = Trial {
                 name: self.name.clone(),
                 vectors: without(&self.vectors, fold),
-                config: RanaConfig { fold, ..self.rana.clone() },
+                config: self.model.with_trainer(|trainer| trainer.fold = fold),
                 measures: Measures::DEV,
                 keep_model: true,
             };
             let left_out = fold.map_or_else(String::new, |fold| format!(", without fold {fold}"));
-            Named { label: format!("rana (seed {}{left_out})", self.rana.seed), trial }
+            Named {
+                label: format!(
+                    "{} (seed {}{left_out})",
+                    self.model.model.model_name(),
+                    self.model.trainer.seed
+                ),
+                trial,
+            }
         });
         Ok(trials.collect())
     }
 
-    /// Trains what is not trained yet, opens the sources and gathers the lessons of the train tasks.
+    /// Trains into a directory. An interrupted training is resumed, to the same result.
     ///
     /// # Errors
-    /// If a training fails or is stopped, or no task has enough facts for a lesson.
+    /// If a part cannot be trained, the directory holds a run, or the training is stopped.
+    pub fn train(&self, path: &Path, store: &Store, watch: &dyn Watch) -> Result<EvidenceRun, FusedError> {
+        if OpenedRun::is_at(path) {
+            return Err(FusedError::Exists { path: path.to_owned() });
+        }
+        let started = Instant::now();
+        let parts = self.parts(store, &Workspace::new(path.join(PARTS)), watch)?;
+        let evidence = &self.fused.evidence;
+        let shots = self.model.trainer.shots;
+        let (trusted, without_folds) = (parts.learn(evidence), parts.learn_without_folds(evidence));
+        let run = EvidenceRun {
+            places: self.places(store, &Workspace::new(PARTS))?,
+            config: self.fused.clone(),
+            seed: self.model.trainer.seed,
+            shots,
+            scores: parts.scores(&trusted, &without_folds, shots)?,
+            calibration: parts.calibration(&without_folds, self.fused.seed)?,
+            trusted,
+        };
+        run.write(path, store, started.elapsed().as_secs_f64())?;
+        Ok(run)
+    }
+
+    /// Trains what is not trained yet, opens the sources and gathers the examples of the train tasks.
+    ///
+    /// # Errors
+    /// If a training fails or is stopped, or no task has enough facts for a example.
     pub fn parts<'s>(
         &self,
         store: &'s Store,
@@ -98,16 +124,16 @@ impl FusedTraining {
             .collect::<Result<Vec<_>, _>>()?;
         let progress = watch.progress();
         progress.begin("gathering evidence", Some(self.fused.folds as u64), Unit::Steps);
-        let mut lessons = Vec::new();
+        let mut examples = Vec::new();
         for part in &parts[1..] {
-            lessons.push(self.lessons(store, part)?);
+            examples.push(self.examples(store, part)?);
             progress.advance(1);
         }
         progress.end();
-        if lessons.iter().all(Lessons::is_empty) {
-            return Err(FusedError::NoLessons);
+        if examples.iter().all(Examples::is_empty) {
+            return Err(FusedError::NoExamples);
         }
-        Ok(Parts { store, parts, lessons })
+        Ok(Parts { store, parts, examples })
     }
 
     fn open<'s>(
@@ -117,22 +143,22 @@ impl FusedTraining {
         store: &'s Store,
         workspace: &Workspace,
         watch: &dyn Watch,
-    ) -> Result<Part<'s>, FusedError> {
-        let fold = trial.config.fold;
+    ) -> Result<Part, FusedError> {
+        let fold = trial.config.trainer.fold;
         let vectors = trial.vectors.ready(store, workspace, watch)?;
         let run = Run::open(trial.run_path(store, workspace))?;
-        let rana = MetaTraining::model(store, &run, &vectors.set).map_err(TrialError::from)?;
+        let model = MetaTraining::models(store, &run, &vectors.set).map_err(TrialError::from)?.trained;
         let products = match &self.products {
             None => None,
             Some(plan) => Some(without(plan, fold).ready(store, workspace, watch)?.set.entities),
         };
-        Ok(Part { fold, sources: Sources::new(&store.graph, Arc::clone(edges), rana, products) })
+        Ok(Part { fold, sources: Sources::new(&store.graph, Arc::clone(edges), model, products) })
     }
 
-    fn lessons(&self, store: &Store, part: &Part<'_>) -> Result<Lessons, FusedError> {
+    fn examples(&self, store: &Store, part: &Part) -> Result<Examples, FusedError> {
         let left: Vec<Task<'_>> =
             part.fold.map_or_else(Vec::new, |fold| fold.left_out(&store.tasks).collect());
-        Ok(Lessons::gather(&self.fused, &part.sources, &store.tasks, &left)?)
+        Ok(Examples::gather(&self.fused, &part.sources, &store.tasks, &left)?)
     }
 
     /// Where the run of RANA and the vectors of the model for dev and test tasks are.
@@ -142,22 +168,11 @@ impl FusedTraining {
     pub fn places(&self, store: &Store, workspace: &Workspace) -> Result<Places, FusedError> {
         let trials = self.trials()?;
         Ok(Places {
-            rana: trials[0].trial.run_path(store, workspace),
+            model: trials[0].trial.run_path(store, workspace),
             vectors: self.vectors.path(store, workspace),
             products: self.products.as_ref().map(|plan| plan.path(store, workspace)),
         })
     }
-}
-
-/// Where the parts of a model are.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Places {
-    /// The run of RANA.
-    pub rana: PathBuf,
-    /// The vectors it starts from.
-    pub vectors: PathBuf,
-    /// The vectors of a bilinear model, if products are evidence.
-    pub products: Option<PathBuf>,
 }
 
 /// Vectors that do not know the tasks of a fold.
@@ -166,35 +181,35 @@ fn without(plan: &VectorPlan, fold: Option<Fold>) -> VectorPlan {
 }
 
 impl<'s> Parts<'s> {
-    /// The trust that the lessons teach in some sources.
+    /// The trust that the examples teach in some sources.
     #[must_use]
     pub fn learn(&self, evidence: &[EvidenceKind]) -> Vec<TrustedSource> {
-        Lessons::learn(&self.lessons.iter().collect::<Vec<_>>(), evidence)
+        Examples::learn(&self.examples.iter().collect::<Vec<_>>(), evidence)
     }
 
     /// The model for dev and test tasks.
     #[must_use]
-    pub fn model(&self, trusted: Vec<TrustedSource>) -> FusedModel<'_, 's> {
-        FusedModel::new(&self.parts[0].sources, trusted)
+    pub fn model(&self, trusted: Vec<TrustedSource>) -> FusedModel {
+        FusedModel::new(self.parts[0].sources.clone(), trusted)
     }
 
-    /// For each fold of the train tasks the trust that the lessons of the other folds teach.
+    /// For each fold of the train tasks the trust that the examples of the other folds teach.
     #[must_use]
     pub fn learn_without_folds(&self, evidence: &[EvidenceKind]) -> Vec<Vec<TrustedSource>> {
         let without = |at: usize| {
-            let others = self.lessons.iter().enumerate().filter(|&(other, _)| other != at);
-            Lessons::learn(&others.map(|(_, of)| of).collect::<Vec<_>>(), evidence)
+            let others = self.examples.iter().enumerate().filter(|&(other, _)| other != at);
+            Examples::learn(&others.map(|(_, of)| of).collect::<Vec<_>>(), evidence)
         };
-        (0..self.lessons.len()).map(without).collect()
+        (0..self.examples.len()).map(without).collect()
     }
 
     /// The parts that know nothing of a fold, each with the trust that was learned without it.
     fn left_out<'a>(
         &'a self,
         without_folds: &'a [Vec<TrustedSource>],
-    ) -> impl Iterator<Item = (&'a Part<'s>, FusedModel<'a, 's>)> {
+    ) -> impl Iterator<Item = (&'a Part, FusedModel)> {
         let parts = self.parts[1..].iter().zip(without_folds);
-        parts.map(|(part, trusted)| (part, FusedModel::new(&part.sources, trusted.clone())))
+        parts.map(|(part, trusted)| (part, FusedModel::new(part.sources.clone(), trusted.clone())))
     }
 
     /// What turns scores into confidence, learned on the train tasks, each by a part and trust that do not know it.
@@ -206,13 +221,13 @@ impl<'s> Parts<'s> {
         without_folds: &[Vec<TrustedSource>],
         seed: u64,
     ) -> Result<Option<Calibration>, FusedError> {
-        let mut lessons = ConfidenceLessons::default();
+        let mut examples = CalibrationExamples::default();
         for (part, model) in self.left_out(without_folds) {
             let left: Vec<Task<'_>> =
                 part.fold.map_or_else(Vec::new, |fold| fold.left_out(&self.store.tasks).collect());
-            lessons.extend(ConfidenceLessons::gather(&model, &self.store.tasks, &left, seed)?);
+            examples.extend(CalibrationExamples::gather(&model, &self.store.tasks, &left, seed)?);
         }
-        Ok(Calibration::learn(&lessons))
+        Ok(Calibration::learn(&examples))
     }
 
     /// What settings can be chosen by, with supports of `shots` pairs: dev tasks by what was learned of all folds, each
@@ -227,7 +242,7 @@ impl<'s> Parts<'s> {
         shots: usize,
     ) -> Result<FusedScores, FusedError> {
         let evaluation = FewShotEvaluation { shots, ..FewShotEvaluation::default() };
-        let evaluate = |part: &Part<'s>, model: &FusedModel<'_, 's>| {
+        let evaluate = |part: &Part, model: &FusedModel| {
             let tasks = tasks_without(part.fold, &self.store.tasks);
             evaluation.evaluate(model, &self.store.graph, &tasks, Split::Dev, &())
         };

@@ -1,4 +1,4 @@
-//! [`Question`]: what a request says about a relation, understood.
+//! [`RelationQuestion`]: what a request says about a relation, understood.
 
 use rana::graph::{EntityId, Graph, Pair, TypeId};
 use rana::predictor::{CandidateChoice, PredictorError, RelationRequest};
@@ -18,7 +18,7 @@ pub(crate) fn yes() -> bool {
 
 /// What a request says about a relation, by names.
 #[derive(Clone, Debug)]
-pub(crate) struct AskedRelation {
+pub(crate) struct RelationBody {
     pub(crate) relation: Option<String>,
     pub(crate) support: Vec<[String; 2]>,
     pub(crate) rejected: Vec<[String; 2]>,
@@ -29,16 +29,16 @@ pub(crate) struct AskedRelation {
 
 /// What a request says about a relation.
 #[derive(Clone, Debug)]
-pub(crate) struct Question {
+pub(crate) struct RelationQuestion {
     /// What the relation is called.
     pub(crate) name: Option<String>,
     pub(crate) request: RelationRequest,
 }
 
-impl Question {
+impl RelationQuestion {
     /// Looks the names up and checks what can be checked without a model.
-    pub(crate) fn new(app: &App, asked: AskedRelation) -> Result<Self, Problem> {
-        let AskedRelation { relation: name, support, rejected, types, candidates, exclude_known } = asked;
+    pub(crate) fn new(app: &App, asked: RelationBody) -> Result<Self, Problem> {
+        let RelationBody { relation: name, support, rejected, types, candidates, exclude_known } = asked;
         let store = app.predictor.store();
         let graph = &store.graph;
         let limits = &app.config.limits;
@@ -65,14 +65,14 @@ impl Question {
         let mut support = pairs(&support)?;
         let rejected = pairs(&rejected)?;
         if support.is_empty() {
-            let task = relation.and_then(|relation| store.tasks.task(relation)).ok_or_else(|| {
+            let usual = relation.and_then(|relation| app.predictor.default_support(relation));
+            support = usual.ok_or_else(|| {
                 Problem::unprocessable(
                     "No support",
                     "The support is empty. Give at least one pair that the relation holds for, as \
                      [\"head\", \"tail\"]; five are better.",
                 )
             })?;
-            support = task.facts.iter().take(app.predictor.shots()).copied().collect();
         }
         let candidates = choice(app, graph, &types, &candidates)?;
         let request =
@@ -136,7 +136,7 @@ impl From<PredictorError> for Problem {
 }
 
 /// A message of the library as a sentence of its own.
-fn sentence(message: &str) -> String {
+pub(crate) fn sentence(message: &str) -> String {
     let mut chars = message.chars();
     let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
     let end = if message.ends_with(['.', '?', '!']) { "" } else { "." };

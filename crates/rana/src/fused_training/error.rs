@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use rana_eval::FewShotError;
 use rana_fewshot::SupportError;
-use rana_fewshot::fused::FusedConfigError;
-use rana_fewshot::rana::RunError;
+use rana_models::fused::{FusedConfigError, FusedRunError};
+use rana_models::training::RunError;
 
 use crate::trial::TrialError;
 
@@ -15,12 +15,15 @@ pub enum FusedError {
     /// A setting cannot be used.
     #[error(transparent)]
     Config(#[from] FusedConfigError),
-    /// A training of RANA failed.
+    /// A training of a part failed.
     #[error(transparent)]
     Trial(#[from] TrialError),
-    /// A run of RANA cannot be read.
+    /// The run of a part cannot be read.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The run cannot be written.
+    #[error(transparent)]
+    Evidence(#[from] FusedRunError),
     /// A source cannot answer.
     #[error(transparent)]
     Support(#[from] SupportError),
@@ -29,22 +32,13 @@ pub enum FusedError {
     Evaluation(#[from] FewShotError),
     /// There is nothing to learn trust from.
     #[error(
-        "no train task has enough facts for a support and a query. Lower `shots`, or cut more tasks out of the graph with \
-         `rana split`"
+        "no train task has enough facts for a support and a query. Lower `shots`, or cut more tasks out of the graph"
     )]
-    NoLessons,
+    NoExamples,
     /// There is a model already.
-    #[error("{}: there is a trained model already. Choose another --out", path.display())]
+    #[error("{}: there is a run already. Choose another directory", path.display())]
     Exists {
         /// The directory.
         path: PathBuf,
-    },
-    /// A file makes no sense.
-    #[error("{}: {message}", path.display())]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        message: String,
     },
 }

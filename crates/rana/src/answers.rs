@@ -17,9 +17,9 @@ use parquet::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::export::ExportError;
+use rana_graph::format::ExportError;
 #[cfg(feature = "rdf")]
-use super::rdf;
+use rana_graph::format::rdf;
 
 /// A format that answers can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ pub enum AnswerFormat {
     QuickStatements,
 }
 
-crate::named!(AnswerFormat, "format for answers", {
+rana_graph::named!(AnswerFormat, "format for answers", {
     Tsv => "tsv",
     JsonLines => "jsonl",
     NTriples => "ntriples",
@@ -116,11 +116,11 @@ pub struct AnsweredFact<'a> {
 /// Writes answers one by one.
 ///
 /// ```
-/// use rana_graph::format::{AnswerFormat, AnswerWriter, AnsweredFact};
+/// use rana::answers::{AnswerFormat, AnswerWriter, AnsweredFact};
 /// let mut writer = AnswerWriter::new(AnswerFormat::JsonLines, Vec::new())?;
 /// writer.write(&AnsweredFact { head: "ann", relation: "likes", tail: "bob", ..Default::default() })?;
 /// assert!(writer.finish()?.starts_with(br#"{"head":"ann","relation":"likes","tail":"bob""#));
-/// # Ok::<(), rana_graph::format::ExportError>(())
+/// # Ok::<(), rana::graph::format::ExportError>(())
 /// ```
 pub struct AnswerWriter<W: Write + Send>(Form<W>);
 

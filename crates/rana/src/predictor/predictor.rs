@@ -1,0 +1,156 @@
+//! [`Predictor`]: a run made ready to complete relations.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use rana_eval::confidence::{Calibration, leave_one_out_rank};
+use rana_fewshot::{CandidateBuilder, CandidateConfig, FewShotModel};
+use rana_graph::{EntityId, Graph, Pair, RelationId, Store, TypeId};
+use rana_models::OpenedRun;
+use rana_models::paths::{EdgeIndex, VisibleEdges};
+
+use super::error::PredictorError;
+use super::learned::LearnedRelation;
+use super::request::{CandidateChoice, RelationRequest};
+
+/// Completes relations of a graph by a trained model, whichever it is. A copy shares everything.
+#[derive(Clone)]
+pub struct Predictor(Arc<Inner>);
+
+struct Inner {
+    run: OpenedRun,
+    candidates: CandidateBuilder,
+    /// The edges that reasons may name, made when they are first asked for.
+    edges: OnceLock<Arc<EdgeIndex>>,
+}
+
+impl Predictor {
+    /// Opens a run with its graph, which may have moved to `graph`.
+    ///
+    /// # Errors
+    /// If there is no run, or its parts cannot be opened or do not go together.
+    pub fn open(path: &Path, graph: Option<&Path>) -> Result<Self, PredictorError> {
+        Ok(Self::new(OpenedRun::open(path, graph, None)?))
+    }
+
+    /// The predictor of a run.
+    #[must_use]
+    pub fn new(run: OpenedRun) -> Self {
+        let candidates = CandidateBuilder::new(&run.store.graph, CandidateConfig::default());
+        Self(Arc::new(Inner { run, candidates, edges: OnceLock::new() }))
+    }
+
+    /// The run.
+    #[must_use]
+    pub fn run(&self) -> &OpenedRun {
+        &self.0.run
+    }
+
+    /// The graph and its tasks.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.0.run.store
+    }
+
+    /// The graph.
+    #[must_use]
+    pub fn graph(&self) -> &Graph {
+        &self.store().graph
+    }
+
+    /// The name of the model, as the registry has it.
+    #[must_use]
+    pub fn model_name(&self) -> &str {
+        &self.0.run.manifest.model
+    }
+
+    /// The model.
+    #[must_use]
+    pub fn model(&self) -> &dyn FewShotModel {
+        &*self.0.run.opened.model
+    }
+
+    /// The support size that the model was trained or measured with.
+    #[must_use]
+    pub fn shots(&self) -> usize {
+        self.0.run.opened.shots
+    }
+
+    /// What turns scores into confidence, if there were enough tasks to learn it.
+    #[must_use]
+    pub fn calibration(&self) -> Option<&Calibration> {
+        self.0.run.opened.calibration.as_ref()
+    }
+
+    /// The pairs that a relation is learned from if no others are given: the first facts of its task.
+    #[must_use]
+    pub fn default_support(&self, relation: RelationId) -> Option<Vec<Pair>> {
+        let task = self.store().tasks.task(relation)?;
+        Some(task.facts.iter().take(self.shots()).copied().collect())
+    }
+
+    /// The edges that reasons about a relation may name.
+    pub(super) fn visible_edges(&self, relation: Option<RelationId>) -> VisibleEdges {
+        let edges = match &self.0.run.opened.edges {
+            Some(edges) => edges,
+            None => self.0.edges.get_or_init(|| Arc::new(EdgeIndex::background(self.graph()))),
+        };
+        VisibleEdges::without(edges, relation)
+    }
+
+    /// Learns a relation from its support.
+    ///
+    /// # Errors
+    /// If the support is empty, contradicts the rejected pairs, or no candidate is left.
+    pub fn learn(&self, mut request: RelationRequest) -> Result<LearnedRelation, PredictorError> {
+        let graph = self.graph();
+        let mut seen = HashSet::new();
+        request.support.retain(|pair| seen.insert(*pair));
+        if request.support.is_empty() {
+            return Err(PredictorError::NoSupport);
+        }
+        if let Some(pair) = request.support.iter().find(|pair| request.rejected.contains(pair)) {
+            let name = |entity| graph.entity_name(entity).to_owned();
+            return Err(PredictorError::Contradiction { head: name(pair.head), tail: name(pair.tail) });
+        }
+        let fitting = self.fitting(&request);
+        let support = request.to_support(&fitting);
+        let model = self.model();
+        let scorer = model.adapt(&support)?;
+        let leave_one_out = leave_one_out_rank(model, &support)?;
+        let chosen = match &request.candidates {
+            CandidateChoice::Fitting => None,
+            CandidateChoice::All => Some(graph.entities().collect()),
+            CandidateChoice::Listed(listed) => {
+                let mut listed = listed.clone();
+                listed.sort_unstable();
+                listed.dedup();
+                Some(listed)
+            }
+            CandidateChoice::Types(types) => {
+                let mut types = types.clone();
+                types.sort_unstable();
+                types.dedup();
+                let fits = |of: &[TypeId]| of.iter().any(|of| types.binary_search(of).is_ok());
+                Some(graph.entities().filter(|&entity| fits(graph.types(entity))).collect())
+            }
+        };
+        if chosen.as_ref().unwrap_or(&fitting).is_empty() {
+            return Err(PredictorError::NoCandidates);
+        }
+        Ok(LearnedRelation::new(self, request, scorer, leave_one_out, fitting, chosen))
+    }
+
+    /// The candidates that a relation is learned among, ascending.
+    fn fitting(&self, request: &RelationRequest) -> Vec<EntityId> {
+        let of_task = request.relation.and_then(|relation| self.store().tasks.candidates(relation));
+        match of_task {
+            Some(candidates) if !candidates.is_empty() => candidates.to_vec(),
+            _ => {
+                let relation = request.relation.unwrap_or(RelationId::forward(0));
+                self.0.candidates.candidates(relation, request.support.iter().map(|pair| pair.tail))
+            }
+        }
+    }
+}

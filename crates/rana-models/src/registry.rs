@@ -18,17 +18,8 @@ pub const FUSED: &str = "rana-fused";
 
 /// Every model that can be trained into a run.
 pub static MODELS: &[ModelEntry] = &[
-    ModelEntry::steps::<RanaConfig>(
-        "RANA",
-        "relation-aware attention over neighbours and negatives",
-        rana::PRESETS,
-    ),
-    ModelEntry::evidence(
-        FUSED,
-        "rana-fused",
-        "a trained model and the evidence in the graph, weighed",
-        fused::open,
-    ),
+    ModelEntry::steps::<RanaConfig>("RANA", rana::ABOUT, rana::PRESETS),
+    ModelEntry::evidence(FUSED, "rana-fused", fused::ABOUT, fused::open),
 ];
 
 /// Settings that suit a benchmark.

@@ -1,15 +1,24 @@
 //! [`Translation`]: a relation as one vector between entity rows.
 
+use std::sync::Arc;
+
 use rana_embed::{Blocks, Norm, Similarity, Table};
 use rana_fewshot::AdaptedRelation;
 use rana_graph::EntityId;
 
 use crate::gathered::{Gathered, gather};
+use crate::training::Parameters;
 
 /// Where the rows of entities are.
 pub(crate) trait EntityTable: Send + Sync {
     /// The row of an entity.
     fn entity(&self, entity: EntityId) -> &[f32];
+}
+
+impl EntityTable for Arc<Parameters> {
+    fn entity(&self, entity: EntityId) -> &[f32] {
+        self.rows.row(entity)
+    }
 }
 
 impl EntityTable for Table {

@@ -56,3 +56,6 @@ pub use run::{EvidenceRun, FusedRunError, FusedScores, Places};
 pub(crate) use run::{is_version_1, open, read_version_1};
 pub use sources::Sources;
 pub use trust::{Trust, TrustedSource};
+
+/// What it is, in a few words.
+pub const ABOUT: &str = "a trained model and the evidence in the graph, weighed";

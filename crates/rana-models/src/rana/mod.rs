@@ -50,6 +50,9 @@ pub use network::Rana;
 
 use crate::registry::Preset;
 
+/// What it is, in a few words.
+pub const ABOUT: &str = "relation-aware attention over neighbours and negatives";
+
 /// Settings that suit a benchmark.
 pub const PRESETS: &[Preset] = &[
     Preset { name: "paper", toml: include_str!("../../presets/rana/paper.toml") },

@@ -19,7 +19,7 @@ use super::relation::RanaRelation;
 use crate::real::{add_scaled, dot};
 use crate::seed::{Purpose, rng};
 use crate::training::{Contrasts, LearnedRows, MetaTask, NegativeCounts, Parameters, TrainerConfig};
-use crate::translation::{EntityTable, Translation};
+use crate::translation::Translation;
 use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};
 
 /// RANA with fixed parameters; a copy shares them.
@@ -240,12 +240,6 @@ impl FewShotModel for RanaModel {
             }),
         };
         Ok(Box::new(RanaRelation::new(self.clone(), scorer, support)))
-    }
-}
-
-impl EntityTable for Arc<Parameters> {
-    fn entity(&self, entity: EntityId) -> &[f32] {
-        self.rows.row(entity)
     }
 }
 

@@ -15,7 +15,7 @@ use super::neighbours::{NeighbourSettings, Neighbours};
 use super::step::step;
 use crate::training::{
     ConfigError, MetaTask, NegativeChoice, NegativeCounts, NegativeRule, ParameterLayout, Parameters,
-    StartVectors, StepResult, SteppedConfig, SteppedModel, TrainerConfig,
+    StartVectors, StepResult, SteppedConfig, SteppedModel, TrainerConfig, WeightBlocks,
 };
 
 impl SteppedConfig for RanaConfig {
@@ -54,6 +54,7 @@ impl Rana {
         let layout = Layout::new(config, dim);
         let parameters = Arc::new(ParameterLayout {
             blocks: layout.blocks.clone(),
+            buffers: WeightBlocks::default(),
             learns_entities: config.train_entities != TrainEntities::Frozen,
             learns_relations: config.train_relations,
         });

@@ -53,6 +53,7 @@ pub(crate) fn step<T: Real>(inputs: Inputs<'_, T>, tasks: &[MetaTask]) -> StepRe
     StepResult {
         loss: outcomes.iter().map(|(_, outcome)| outcome.loss).sum(),
         weights: gradients.weights,
+        buffers: Vec::new(),
         relations: gradients.relations,
         rows: rows.summed(),
         diagnostics: RanaDiagnostics::of(

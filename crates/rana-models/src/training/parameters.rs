@@ -16,6 +16,8 @@ use crate::seed::{Purpose, rng};
 pub struct ParameterLayout {
     /// The dense weights.
     pub blocks: WeightBlocks,
+    /// Numbers that the model updates itself and that have no gradient, such as the running means of a batch norm.
+    pub buffers: WeightBlocks,
     /// Whether entity rows learn.
     pub learns_entities: bool,
     /// Whether relation rows learn.
@@ -29,6 +31,8 @@ pub struct Parameters {
     pub layout: Arc<ParameterLayout>,
     /// The dense weights, in the order of the model's blocks.
     pub weights: Vec<f32>,
+    /// The buffers, in the order of their blocks.
+    pub buffers: Vec<f32>,
     /// One row per background relation and inverse, in the order of directed ids.
     pub relations: Vec<f32>,
     /// The entity rows.
@@ -116,6 +120,7 @@ impl Parameters {
         Self {
             layout: Arc::clone(layout),
             weights,
+            buffers: vec![0.0; layout.buffers.len()],
             relations: start.relations.clone(),
             rows: LearnedRows::new(Arc::clone(&start.entities)),
         }

@@ -31,6 +31,7 @@ use super::optimiser::{Moments, RowMoments};
 use super::parameters::{ParameterLayout, Parameters, StartVectors};
 use super::run_config::RunConfig;
 use super::trainer::{Best, TrainingOutcome, TrainingState};
+use super::weights::WeightBlocks;
 
 const MANIFEST: &str = Manifest::FILE;
 const CALIBRATION: &str = "calibration.json";
@@ -38,6 +39,8 @@ const CONFIG: &str = "config.toml";
 const METRICS: &str = "metrics.jsonl";
 const CHECKPOINT: &str = "checkpoint.safetensors";
 const LOCK: &str = ".lock";
+/// The prefix of the tensors of buffers.
+const BUFFER: &str = "buffer.";
 /// What the note in a file of tensors is called.
 const NOTE: &str = "rana";
 
@@ -265,20 +268,8 @@ impl Run {
         layout: &Arc<ParameterLayout>,
         start: &StartVectors,
     ) -> Result<Parameters, RunError> {
-        let mut weights = Vec::with_capacity(layout.blocks.len());
-        for block in layout.blocks.blocks() {
-            let values = file.f32(&block.name)?;
-            if values.len() != block.rows * block.columns {
-                let message = format!(
-                    "`{}` has {} values where the configuration has {}",
-                    block.name,
-                    values.len(),
-                    block.rows * block.columns
-                );
-                return Err(self.malformed(name, &message));
-            }
-            weights.extend_from_slice(&values);
-        }
+        let weights = self.read_blocks(name, file, &layout.blocks, "")?;
+        let buffers = self.read_blocks(name, file, &layout.buffers, BUFFER)?;
         let relations = match layout.learns_relations {
             true => file.f32("relations")?.to_vec(),
             false => start.relations.clone(),
@@ -291,10 +282,35 @@ impl Run {
         );
         match rows {
             Some(rows) if relations.len() == start.relations.len() => {
-                Ok(Parameters { layout: Arc::clone(layout), weights, relations, rows })
+                Ok(Parameters { layout: Arc::clone(layout), weights, buffers, relations, rows })
             }
             _ => Err(self.malformed(name, "its rows are not those of this graph")),
         }
+    }
+
+    /// The values of some blocks, each a tensor of its name behind a prefix.
+    fn read_blocks(
+        &self,
+        name: &str,
+        file: &TensorFile,
+        blocks: &WeightBlocks,
+        prefix: &str,
+    ) -> Result<Vec<f32>, RunError> {
+        let mut all = Vec::with_capacity(blocks.len());
+        for block in blocks.blocks() {
+            let values = file.f32(&format!("{prefix}{}", block.name))?;
+            if values.len() != block.rows * block.columns {
+                let message = format!(
+                    "`{prefix}{}` has {} values where the configuration has {}",
+                    block.name,
+                    values.len(),
+                    block.rows * block.columns
+                );
+                return Err(self.malformed(name, &message));
+            }
+            all.extend_from_slice(&values);
+        }
+        Ok(all)
     }
 
     /// The calibration that was learned with the model, if one is kept; `Some(None)` if there were too few tasks.
@@ -507,14 +523,16 @@ impl Run {
     }
 
     fn parameter_tensors<'p>(&self, parameters: &'p Parameters) -> Vec<Tensor<'p>> {
-        let blocks = parameters.layout.blocks.blocks().iter();
-        let mut tensors: Vec<Tensor<'p>> = blocks
-            .map(|block| Tensor {
-                name: block.name.clone(),
+        let layout = &parameters.layout;
+        let all = [("", &layout.blocks, &parameters.weights), (BUFFER, &layout.buffers, &parameters.buffers)];
+        let mut tensors: Vec<Tensor<'p>> = Vec::new();
+        for (prefix, blocks, values) in all {
+            tensors.extend(blocks.blocks().iter().map(|block| Tensor {
+                name: format!("{prefix}{}", block.name),
                 shape: vec![block.rows, block.columns],
-                values: Values::F32(&parameters.weights[block.range()]),
-            })
-            .collect();
+                values: Values::F32(&values[block.range()]),
+            }));
+        }
         let dim = parameters.rows.dim();
         if parameters.layout.learns_relations {
             tensors.push(Tensor {

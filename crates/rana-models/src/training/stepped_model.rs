@@ -45,6 +45,8 @@ pub struct StepResult<T> {
     pub loss: f64,
     /// The gradient of the weights.
     pub weights: Vec<T>,
+    /// The buffers after the step; empty if the model has none or leaves them alone.
+    pub buffers: Vec<T>,
     /// The gradient of relation rows; empty unless they learn.
     pub relations: Vec<T>,
     /// The gradients of the entity rows that were looked at; empty unless they learn.

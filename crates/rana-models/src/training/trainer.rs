@@ -424,6 +424,9 @@ impl<'a> Trainer<'a> {
             return Err(TrainingError::Diverged { step: number + 1, loss: result.loss });
         }
         self.update(number, &result);
+        if !result.buffers.is_empty() {
+            self.state.parameters.buffers.clone_from(&result.buffers);
+        }
         let state = &mut self.state;
         state.step += 1;
         state.loss_sum += result.loss;

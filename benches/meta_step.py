@@ -40,7 +40,7 @@ TORCH = Path(__file__).resolve().parent / "torch_rana.py"
 
 def main() -> None:
     args = arguments()
-    bench, python = built_bench("rana-fewshot", "meta_step"), virtualenv("torch", "numpy")
+    bench, python = built_bench("rana-models", "meta_step"), virtualenv("torch", "numpy")
     DATA.mkdir(parents=True, exist_ok=True)
     settings = {}
     for setting in args.settings:

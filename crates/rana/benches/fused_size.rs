@@ -7,10 +7,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use rana::fewshot::fused::{FusedConfig, FusedModel, Lessons, Sources};
-use rana::fewshot::rana::{Layout, RanaConfig, RanaModel, RanaParameters, StartVectors};
 use rana::fewshot::{FewShotModel, Support, first_k};
 use rana::graph::{EntityId, Split, Store, Task};
+use rana::models::fused::{Examples, FusedConfig, FusedModel, Sources};
+use rana::models::training::{RunConfig, StartVectors};
 
 const DIM: usize = 50;
 
@@ -25,24 +25,23 @@ fn main() {
     let store = Store::open(&path).unwrap();
     let (graph, tasks) = (&store.graph, &store.tasks);
     println!("{} entities, {} facts", graph.entity_count(), graph.facts().len());
-    let config = RanaConfig::preset("nell-one-tuned").unwrap();
+    let config = RunConfig::preset("rana", "nell-one-tuned").unwrap();
     let vectors = StartVectors::random(graph, DIM, 1);
     let products = StartVectors::random(graph, DIM, 2).entities;
     done("two tables of vectors");
     let fused = FusedConfig::default();
     let edges = Arc::new(fused.edges(graph, tasks));
     done("edges and names");
-    let layout = Layout::new(&config, DIM);
-    let parameters = Arc::new(RanaParameters::initial(&config, &layout, &vectors));
-    let rana = RanaModel::new(config, graph, parameters);
+    let rana = config.model.model(&config.trainer, graph, DIM);
+    let rana = rana.freeze(Arc::new(rana.initial(&vectors)));
     let sources = Sources::new(graph, edges, rana, Some((*products).clone()));
     done("sources of evidence");
     let train: Vec<Task<'_>> = tasks.of(Split::Train).collect();
-    let lessons = Lessons::gather(&fused, &sources, tasks, &train).unwrap();
-    done(&format!("lessons of {} tasks", train.len()));
-    let trusted = Lessons::learn(&[&lessons], &fused.evidence);
+    let examples = Examples::gather(&fused, &sources, tasks, &train).unwrap();
+    done(&format!("examples of {} tasks", train.len()));
+    let trusted = Examples::learn(&[&examples], &fused.evidence);
     done("trust");
-    let model = FusedModel::new(&sources, trusted);
+    let model = FusedModel::new(sources, trusted);
     let mut queries = 0;
     for task in tasks.of(Split::Test) {
         let Ok(episode) = first_k(&task, 5) else { continue };

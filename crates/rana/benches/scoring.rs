@@ -1,4 +1,4 @@
-//! What it costs to score by `rana-fused`, beside the RANA that is one of its sources.
+//! What it costs to score by `rana-fused`, beside the model that is one of its sources.
 //!
 //! `cargo bench -p rana --bench scoring -- RUN`, where RUN is one of `rana fuse`. Every query of the test tasks is scored
 //! among all candidates of its task, as in an evaluation: sixteen heads at a time, and one at a time as a server does.
@@ -7,10 +7,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rana::fewshot::fused::FusedModel;
 use rana::fewshot::{FewShotModel, Support, first_k};
-use rana::fused::FusedRun;
 use rana::graph::{EntityId, Split, Store};
+use rana::models::OpenedRun;
 
 const ROUNDS: usize = 9;
 
@@ -20,16 +19,14 @@ fn main() {
         println!("say which run: cargo bench -p rana --bench scoring -- RUN");
         return;
     };
-    let run = FusedRun::open(Path::new(&path)).unwrap();
-    let store = Store::open(&run.manifest.graph_path).unwrap();
-    let sources = run.sources(&store).unwrap();
-    let fused = FusedModel::new(&sources, run.manifest.trusted.clone());
+    let OpenedRun { store, opened, .. } = OpenedRun::open(Path::new(&path), None, None).unwrap();
+    let (_, source) = opened.beside.first().expect("a run of `rana fuse` has the model that is a source");
     println!("medians of {ROUNDS} rounds, one thread; milliseconds for all test tasks");
     for heads in [16, 1] {
         let mut rounds: Vec<[Duration; 4]> = (0..ROUNDS)
             .map(|_| {
-                let (adapt, score) = measure(sources.rana(), &store, heads);
-                let (adapt_fused, score_fused) = measure(&fused, &store, heads);
+                let (adapt, score) = measure(&**source, &store, heads);
+                let (adapt_fused, score_fused) = measure(&*opened.model, &store, heads);
                 [adapt, score, adapt_fused, score_fused]
             })
             .collect();
@@ -39,7 +36,7 @@ fn main() {
         };
         let ms = |time: Duration| 1000.0 * time.as_secs_f64();
         println!(
-            "{heads} heads at a time: scoring {:.1} by RANA, {:.1} by rana-fused ({:.2} times); learning from supports {:.1} \
+            "{heads} heads at a time: scoring {:.1} by the source alone, {:.1} by rana-fused ({:.2} times); learning from supports {:.1} \
              and {:.1}",
             median(&|of| ms(of[1])),
             median(&|of| ms(of[3])),

@@ -439,9 +439,9 @@ mod tests {
     }
 
     #[cfg(any(feature = "parquet", feature = "rdf"))]
-    fn read_back(name: &str, answers: Vec<u8>) -> crate::Graph {
-        let source = crate::format::Source::Memory { name: name.to_owned(), bytes: answers.leak() };
-        crate::import(&[source], &crate::ImportOptions::default(), &()).unwrap().graph
+    fn read_back(name: &str, answers: Vec<u8>) -> rana_graph::Graph {
+        let source = rana_graph::format::Source::Memory { name: name.to_owned(), bytes: answers.leak() };
+        rana_graph::import(&[source], &rana_graph::ImportOptions::default(), &()).unwrap().graph
     }
 
     #[test]

@@ -6,11 +6,11 @@ use std::sync::LazyLock;
 use std::thread::JoinHandle;
 
 use rana::embed::ModelKind;
-use rana::fewshot::fused::{EvidenceKind, FusedConfig};
-use rana::fewshot::rana::RanaConfig;
 use rana::fewshot::{PretrainingFacts, SplitConfig, split};
-use rana::fused::{FusedRun, FusedTraining};
+use rana::fused_training::FusedTraining;
 use rana::graph::{ImportOptions, Store, import};
+use rana::models::fused::{EvidenceKind, FusedConfig};
+use rana::models::training::RunConfig;
 use rana::predictor::Predictor;
 use rana::trial::{Unwatched, VectorPlan, VectorSettings};
 use rana_server::{Limits, Server, ServerConfig, ServerSettings};
@@ -35,11 +35,13 @@ static RUN: LazyLock<(tempfile::TempDir, PathBuf)> = LazyLock::new(|| {
         name: "small".to_owned(),
         vectors: vectors(ModelKind::TransE),
         products: Some(vectors(ModelKind::DistMult)),
-        rana: RanaConfig { steps: 30, eval_every: 15, batch: 8, ..RanaConfig::preset("umls").unwrap() },
+        model: RunConfig::preset("rana", "umls").unwrap().with_trainer(|trainer| {
+            (trainer.steps, trainer.eval_every, trainer.batch) = (30, 15, 8);
+        }),
         fused,
     };
     let run = dir.path().join("run");
-    FusedRun::train(&run, &store, &training, &Unwatched::default()).unwrap();
+    training.train(&run, &store, &Unwatched::default()).unwrap();
     (dir, run)
 });
 

@@ -1,11 +1,12 @@
 use rana_eval::FewShotEvaluation;
 use rana_fewshot::first_k;
-use rana_fewshot::fused::{FusedConfig, FusedModel};
-use rana_fewshot::rana::RanaConfig;
 use rana_graph::{EntityId, Pair, Split, Store};
+use rana_models::fused::FusedConfig;
+use rana_models::training::{ManifestError, RunConfig};
+use rana_models::{OpenError, OpenedRun};
 
 use super::*;
-use crate::fused::{FusedRun, FusedTraining};
+use crate::fused_training::FusedTraining;
 use crate::trial::tests::{StopAfter, small_vectors, umls};
 use crate::trial::{VectorPlan, Workspace};
 
@@ -23,12 +24,14 @@ fn trained() -> Trained {
         name: "small".to_owned(),
         vectors: VectorPlan::Train(small_vectors()),
         products: None,
-        rana: RanaConfig { steps: 30, eval_every: 15, batch: 4, ..RanaConfig::preset("umls").unwrap() },
+        model: RunConfig::preset("rana", "umls").unwrap().with_trainer(|trainer| {
+            (trainer.steps, trainer.eval_every, trainer.batch) = (30, 15, 4);
+        }),
         fused: FusedConfig { folds: 2, draws: 2, queries: 5, ..FusedConfig::default() },
     };
     let fused = dir.path().join("fused");
-    let run = FusedRun::train(&fused, &store, &training, &StopAfter::new(u64::MAX)).unwrap();
-    let rana = fused.join(&run.manifest.places.rana);
+    let run = training.train(&fused, &store, &StopAfter::new(u64::MAX)).unwrap();
+    let rana = fused.join(&run.places.model);
     Trained { _dir: dir, fused, rana }
 }
 
@@ -41,7 +44,7 @@ fn official(store: &Store, shots: usize) -> RelationRequest {
 const ALL: AnswerLimits = AnswerLimits { top: usize::MAX, min_score: None, min_confidence: None };
 
 /// The mean reciprocal rank of a task's queries, by what a predictor answers.
-fn mrr_by_answers(predictor: &Predictor<'_>, task: &rana_graph::Task<'_>) -> f64 {
+fn mrr_by_answers(predictor: &Predictor, task: &rana_graph::Task<'_>) -> f64 {
     let episode = first_k(task, 5).unwrap();
     let request = RelationRequest {
         relation: Some(task.relation),
@@ -71,21 +74,12 @@ fn mrr_by_answers(predictor: &Predictor<'_>, task: &rana_graph::Task<'_>) -> f64
 fn answers_are_ranked_as_in_an_evaluation() {
     let trained = trained();
     for path in [&trained.fused, &trained.rana] {
-        let opened = Opened::open(path, None).unwrap();
-        let predictor = opened.predictor().unwrap();
-        let store = &opened.store;
-        let evaluate = |model: &dyn rana_fewshot::FewShotModel| {
-            FewShotEvaluation::default()
-                .evaluate(model, &store.graph, &store.tasks, Split::Test, &())
-                .unwrap()
-        };
-        let report = if predictor.model_name() == "rana" {
-            evaluate(predictor.rana())
-        } else {
-            let run = FusedRun::open(path).unwrap();
-            let sources = run.sources(store).unwrap();
-            evaluate(&FusedModel::new(&sources, run.manifest.trusted.clone()))
-        };
+        let predictor = Predictor::open(path, None).unwrap();
+        // The evaluation opens the run by itself.
+        let OpenedRun { store, opened, .. } = OpenedRun::open(path, None, None).unwrap();
+        let report = FewShotEvaluation::default()
+            .evaluate(&*opened.model, &store.graph, &store.tasks, Split::Test, &())
+            .unwrap();
         for (task, expected) in store.tasks.of(Split::Test).zip(&report.tasks) {
             let found = mrr_by_answers(&predictor, &task);
             let name = store.graph.relation_name(task.relation);
@@ -101,9 +95,8 @@ fn answers_are_ranked_as_in_an_evaluation() {
 #[test]
 fn answers_keep_to_what_was_asked_and_say_why() {
     let trained = trained();
-    let opened = Opened::open(&trained.fused, None).unwrap();
-    let predictor = opened.predictor().unwrap();
-    let store = &opened.store;
+    let predictor = Predictor::open(&trained.fused, None).unwrap();
+    let store = predictor.store();
     let request = official(store, 5);
     let learned = predictor.learn(request.clone()).unwrap();
     let head = request.support[0].head;
@@ -158,9 +151,8 @@ fn answers_keep_to_what_was_asked_and_say_why() {
 #[test]
 fn a_relation_without_a_name_is_learned_too_and_nonsense_is_refused() {
     let trained = trained();
-    let opened = Opened::open(&trained.rana, None).unwrap();
-    let predictor = opened.predictor().unwrap();
-    let request = RelationRequest { relation: None, ..official(&opened.store, 5) };
+    let predictor = Predictor::open(&trained.rana, None).unwrap();
+    let request = RelationRequest { relation: None, ..official(predictor.store(), 5) };
     let learned = predictor.learn(request.clone()).unwrap();
     let heads = learned.plausible_heads();
     assert!(
@@ -189,5 +181,8 @@ fn a_relation_without_a_name_is_learned_too_and_nonsense_is_refused() {
         predictor.learn(RelationRequest { support: twice, ..request.clone() }).unwrap().support().len(),
         5
     );
-    assert!(matches!(Opened::open(trained._dir.path(), None).err(), Some(PredictorError::NoRun { .. })));
+    assert!(matches!(
+        Predictor::open(trained._dir.path(), None).err(),
+        Some(PredictorError::Open(OpenError::Manifest(ManifestError::NoRun { .. })))
+    ));
 }

@@ -67,7 +67,7 @@ fn tables_and_figures_share_their_trials() {
     let common: Vec<f64> = figure
         .rows
         .iter()
-        .filter(|row| row.kind == RowKind::Rana)
+        .filter(|row| row.kind == RowKind::Trained)
         .map(|row| row.ours.as_ref().unwrap().common_mrr.unwrap().mean)
         .collect();
     assert_eq!(common.len(), 8);

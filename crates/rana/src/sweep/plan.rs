@@ -368,6 +368,8 @@ pub(super) fn look_up<'t>(table: Option<&'t toml::Table>, field: &str) -> Option
 
 #[cfg(test)]
 mod tests {
+    use rana_models::rana::RanaConfig;
+
     use super::*;
 
     fn plan(text: &str) -> SweepPlan {
@@ -376,6 +378,10 @@ mod tests {
 
     fn labels(text: &str) -> Vec<String> {
         plan(text).configurations().unwrap().iter().map(Configuration::label).collect()
+    }
+
+    fn rana(of: &Configuration) -> &RanaConfig {
+        of.config.model_as().unwrap()
     }
 
     #[test]
@@ -397,8 +403,8 @@ mod tests {
         // The same draws at every point.
         assert_eq!(drawn[0].varied["learning_rate"], drawn[3].varied["learning_rate"]);
         for configuration in &drawn {
-            assert!((1e-4..=1e-2).contains(&configuration.config.learning_rate));
-            assert!((1..=9).contains(&configuration.config.negatives));
+            assert!((1e-4..=1e-2).contains(&configuration.config.trainer.learning_rate));
+            assert!((1..=9).contains(&rana(configuration).negatives));
         }
         // More trials and other fields leave the draws as they were; another seed does not.
         let more = random.replace("trials = 3", "trials = 5") + "eta = { linear = [0.1, 1] }\n";
@@ -421,9 +427,11 @@ mod tests {
         let configurations = plan(text).configurations().unwrap();
         assert_eq!(configurations.len(), 2);
         let umls = RunConfig::preset("rana", "umls").unwrap();
+        let umls = umls.model_as::<RanaConfig>().unwrap();
         for of in &configurations {
-            assert_eq!((of.config.steps, of.config.candidates.cap, of.config.seed), (77, Some(9), 4));
-            assert_eq!(of.config.gamma, umls.gamma);
+            let trainer = &of.config.trainer;
+            assert_eq!((trainer.steps, trainer.candidates.cap, trainer.seed), (77, Some(9), 4));
+            assert_eq!(rana(of).gamma, umls.gamma);
         }
         assert_eq!(labels("preset = 'umls'"), ["as set"]);
         assert_eq!(labels("[grid]\ncandidates.cap = [3, 4]"), ["candidates.cap=3", "candidates.cap=4"]);

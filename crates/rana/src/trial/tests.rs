@@ -28,13 +28,9 @@ fn small(seed: u64) -> Trial {
     Trial {
         name: "small".to_owned(),
         vectors: VectorPlan::Train(small_vectors()),
-        config: RanaConfig {
-            steps: 30,
-            eval_every: 5,
-            batch: 4,
-            seed,
-            ..RanaConfig::preset("umls").unwrap()
-        },
+        config: RunConfig::preset("rana", "umls").unwrap().with_trainer(|trainer| {
+            (trainer.steps, trainer.eval_every, trainer.batch, trainer.seed) = (30, 5, 4, seed);
+        }),
         measures: Measures { test: true, draws: 2, common_shots: 8 },
         keep_model: true,
     }
@@ -135,7 +131,7 @@ fn settings_that_diverge_are_a_result() {
     let workspace = Workspace::new(dir.path().join("out"));
     let store = umls(&workspace);
     let mut trial = small(1);
-    trial.config.learning_rate = 1e30;
+    trial.config.trainer.learning_rate = 1e30;
     let result = trial.run(&store, &workspace, &Unwatched::default()).unwrap();
     assert!(
         matches!(&result.outcome, TrialOutcome::Failed { reason } if reason.contains("diverged")),
@@ -179,7 +175,7 @@ fn vectors_of_a_preset_know_its_facts_and_no_more_than_a_fold_leaves() {
     let facts = PretrainingFacts::TrainTasks;
     let tasks = VectorPlan::Train(VectorSettings { facts, ..small_vectors() });
     let fold = "1/2".parse().unwrap();
-    let config = RanaConfig { fold: Some(fold), ..small(1).config };
+    let config = small(1).config.with_trainer(|trainer| trainer.fold = Some(fold));
     let measures = Measures::DEV;
     let known = Trial { vectors: tasks.clone(), config: config.clone(), measures, ..small(1) };
     assert!(known.run(&store, &workspace, &Unwatched::default()).is_err());

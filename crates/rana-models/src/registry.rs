@@ -3,8 +3,6 @@
 //! The trainer, runs, sweeps, trials, reproductions, the predictor and the front ends ask the registry and know no
 //! model by name.
 
-use serde_json::Value;
-
 use crate::fused;
 use crate::open::{OpenError, OpenedModel, RunToOpen, open_stepped};
 use crate::rana::{self, RanaConfig};
@@ -32,7 +30,7 @@ pub struct Preset {
 }
 
 /// Reads the settings of a model.
-pub type ReadSettings = fn(Value) -> Result<Box<dyn ModelConfig>, serde_json::Error>;
+pub type ReadSettings = fn(toml::Table) -> Result<Box<dyn ModelConfig>, toml::de::Error>;
 /// Opens the model of a run.
 pub type OpenModel = fn(&RunToOpen<'_>) -> Result<OpenedModel, OpenError>;
 
@@ -93,7 +91,7 @@ impl ModelEntry {
         about: &'static str,
         presets: &'static [Preset],
     ) -> Self {
-        let training = Training::Steps(|settings| Ok(Box::new(serde_json::from_value::<C>(settings)?)));
+        let training = Training::Steps(|settings| Ok(Box::new(settings.try_into::<C>()?)));
         Self { name: C::NAME, title, about, presets, training, open: open_stepped }
     }
 
@@ -199,6 +197,12 @@ mod tests {
             assert_eq!(serde_json::from_str::<RunConfig>(&json).unwrap(), config, "{json}");
             let error = toml::from_str::<RunConfig>(&format!("{text}\nnonsense = 1")).unwrap_err();
             assert!(error.to_string().contains("nonsense"), "{error}");
+            // A wrong value is named by its field, and a number that is not finite is kept for the check.
+            let error = toml::from_str::<RunConfig>("candidates = { cap = -1 }").unwrap_err().to_string();
+            assert!(error.contains("in `candidates.cap`"), "{error}");
+            let text = format!("model = '{}'\nlearning_rate = nan", entry.name);
+            let error = toml::from_str::<RunConfig>(&text).unwrap().check().unwrap_err();
+            assert_eq!((error.field, error.value.as_str()), ("learning_rate", "NaN"));
         }
     }
 }

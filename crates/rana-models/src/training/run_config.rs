@@ -1,12 +1,12 @@
 //! [`RunConfig`]: everything that a training depends on, the trainer's part and the model's, flat in TOML.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use rana_graph::Graph;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value};
 
 use super::config::{ConfigError, TrainerConfig};
 use super::stepped_model::{SteppedConfig, SteppedModel};
@@ -112,7 +112,7 @@ impl RunConfig {
     /// If there is no such model, or it is not trained by steps.
     pub fn defaults(model: &str) -> Result<Self, RegistryError> {
         let read = registry::find(model)?.settings()?;
-        let model = read(Value::Object(Map::new())).expect("every field has a default");
+        let model = read(toml::Table::new()).expect("every field has a default");
         Ok(Self { trainer: TrainerConfig::default(), model })
     }
 
@@ -186,20 +186,52 @@ impl Serialize for RunConfig {
 
 impl<'de> Deserialize<'de> for RunConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut all = Map::<String, Value>::deserialize(deserializer)?;
+        let mut all = Setting::table(BTreeMap::deserialize(deserializer)?);
         let name = match all.remove(MODEL) {
             None => registry::DEFAULT.to_owned(),
-            Some(Value::String(name)) => name,
+            Some(toml::Value::String(name)) => name,
             Some(other) => return Err(D::Error::custom(format!("model is {other}; it must be a name"))),
         };
         let read = registry::find(&name)
             .and_then(|entry| entry.settings())
             .map_err(|error| D::Error::custom(error.to_string()))?;
-        let (trainer, model): (Map<String, Value>, Map<String, Value>) =
-            all.into_iter().partition(|(field, _)| is_trainers(field));
+        let (trainer, model): (Vec<_>, Vec<_>) = all.into_iter().partition(|(field, _)| is_trainers(field));
         Ok(Self {
-            trainer: serde_json::from_value(Value::Object(trainer)).map_err(D::Error::custom)?,
-            model: read(Value::Object(model)).map_err(D::Error::custom)?,
+            trainer: toml::Table::from_iter(trainer).try_into().map_err(D::Error::custom)?,
+            model: read(toml::Table::from_iter(model)).map_err(D::Error::custom)?,
+        })
+    }
+}
+
+/// A value of a setting in any format. Unlike JSON, TOML knows numbers that are not finite and names the field in an
+/// error, so settings are read as TOML.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Setting {
+    Bool(bool),
+    Integer(i64),
+    Float(f64),
+    Text(String),
+    List(Vec<Setting>),
+    Table(BTreeMap<String, Setting>),
+    /// `null` in JSON, which TOML leaves out.
+    Unset,
+}
+
+impl Setting {
+    fn table(settings: BTreeMap<String, Self>) -> toml::Table {
+        settings.into_iter().filter_map(|(field, value)| Some((field, value.toml()?))).collect()
+    }
+
+    fn toml(self) -> Option<toml::Value> {
+        Some(match self {
+            Self::Bool(value) => value.into(),
+            Self::Integer(value) => value.into(),
+            Self::Float(value) => value.into(),
+            Self::Text(value) => value.into(),
+            Self::List(values) => toml::Value::Array(values.into_iter().filter_map(Self::toml).collect()),
+            Self::Table(settings) => Self::table(settings).into(),
+            Self::Unset => return None,
         })
     }
 }

@@ -3,6 +3,7 @@
 mod cli;
 mod command;
 mod error;
+mod hint;
 mod settings;
 mod terminal;
 
@@ -20,7 +21,7 @@ fn main() -> ExitCode {
     let terminal = Terminal::new(&cli.output);
     match command::run(cli.command, &terminal) {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever closed the pipe has read enough.
+        // The reader closed the pipe because it has read enough.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             terminal.error(&error);
@@ -30,7 +31,7 @@ fn main() -> ExitCode {
 }
 
 /// The Parquet library panics on some damaged files; the reader catches that and reports the
-/// damage, so the panic's own message would only frighten. All other panics are bugs and shown.
+/// damage, so the message of the panic is left out. All other panics are bugs and are shown.
 fn keep_caught_panics_quiet() {
     let show = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::cli::OutputArgs;
 use crate::error::CliError;
+use crate::hint::Hint;
 
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -71,32 +72,37 @@ impl Terminal {
         Ok(())
     }
 
-    /// Says something the user should look at; also under `--json`.
+    /// Prints a warning; also under `--json`.
     pub(crate) fn warn(&self, text: &str) {
         if !self.quiet {
             let _ = writeln!(anstream::stderr(), "{YELLOW}warning:{YELLOW:#} {text}");
         }
     }
 
-    /// Says how far a long work is; kept in a log, unlike a progress bar.
+    /// Prints how far long work is; unlike a progress bar, it stays in a log.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
             let _ = writeln!(anstream::stderr(), "{DIM}{text}{DIM:#}");
         }
     }
 
+    /// Prints an error, and what to type if there is something.
     pub(crate) fn error(&self, error: &CliError) {
-        let _ = writeln!(anstream::stderr(), "{RED}error:{RED:#} {error}");
+        let mut out = anstream::stderr();
+        let _ = writeln!(out, "{RED}error:{RED:#} {error}");
+        if let Some(hint) = error.hint() {
+            let _ = writeln!(out, "{DIM}hint:{DIM:#} {hint}");
+        }
     }
 
-    /// A sign of life during work whose end cannot be foretold; it goes when the bar is dropped.
+    /// A spinner for work of unknown length; it disappears when the bar is dropped.
     pub(crate) fn busy(&self, message: &str) -> Bar {
         let bar = self.progress();
         bar.show(ProgressBar::new_spinner(), message, "{spinner} {msg} {elapsed}");
         bar
     }
 
-    /// A progress bar, drawn only where somebody looks.
+    /// A progress bar, drawn only on a terminal.
     pub(crate) fn progress(&self) -> Bar {
         Bar { shown: !self.quiet && !self.json && io::stderr().is_terminal(), bar: Mutex::new(None) }
     }
@@ -141,7 +147,7 @@ impl Bar {
         self.current().as_ref().map_or(0, ProgressBar::position)
     }
 
-    /// Changes what stands in front of the bar.
+    /// Changes the text before the bar.
     pub(crate) fn say(&self, message: impl FnOnce() -> String) {
         if let Some(bar) = &*self.current() {
             bar.set_message(message());

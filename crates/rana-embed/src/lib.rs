@@ -44,7 +44,7 @@ pub use similarity::{Blocks, Similarity};
 pub use table::{Norms, Table};
 pub use table_error::TableError;
 pub use train::{
-    Best, Checkpoint, CheckpointError, EpochReport, Hooks, Observer, Outcome, Position, TrainError, Trainer,
-    TrainingData, Validate,
+    Best, Checkpoint, CheckpointError, EpochReport, Hooks, Observer, Position, PretrainingOutcome,
+    TrainError, Trainer, TrainingData, Validate,
 };
 pub use vectors::Vectors;

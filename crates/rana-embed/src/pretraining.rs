@@ -10,7 +10,7 @@ use crate::config::EmbedConfig;
 use crate::link_prediction::{KnownAnswers, LinkPrediction, LinkPredictionSettings};
 use crate::parameters::Parameters;
 use crate::seed::{Purpose, rng};
-use crate::train::{Checkpoint, Hooks, Observer, Outcome, TrainError, Trainer, TrainingData};
+use crate::train::{Checkpoint, Hooks, Observer, PretrainingOutcome, TrainError, Trainer, TrainingData};
 
 /// A pre-training made ready: what is trained on, what is held out, and what is known.
 ///
@@ -97,7 +97,7 @@ impl<'g> Pretraining<'g> {
         trainer: &mut Trainer<'_>,
         observer: &mut dyn Observer,
         stop: &AtomicBool,
-    ) -> Result<Outcome, TrainError> {
+    ) -> Result<PretrainingOutcome, TrainError> {
         let evaluation = LinkPrediction::new(LinkPredictionSettings::default())?;
         let mut mrr = |parameters: &Parameters| {
             let report = evaluation.evaluate(&parameters.vectors(), &self.validation, &self.known, &())?;

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rana_embed::link_prediction::{KnownAnswers, LinkPrediction, LinkPredictionSettings};
 use rana_embed::{
     Checkpoint, CheckpointError, ConfigError, EmbedConfig, EpochReport, Hooks, Loss, ModelKind, Negatives,
-    Observer, Optimiser, Outcome, Parameters, Pool, Regulariser, Sides, TrainError, Trainer, TrainingData,
-    Updates, Validation,
+    Observer, Optimiser, Parameters, Pool, PretrainingOutcome, Regulariser, Sides, TrainError, Trainer,
+    TrainingData, Updates, Validation,
 };
 use rana_graph::format::Source;
 use rana_graph::{Duplicates, EntityId, Fact, Graph, GraphBuilder, ImportOptions, RelationId, import};
@@ -41,7 +41,7 @@ fn small(model: ModelKind) -> EmbedConfig {
 fn train(config: EmbedConfig, graph: &Graph) -> Parameters {
     let data = TrainingData::new(graph);
     let mut trainer = Trainer::new(config, &data).unwrap();
-    assert_eq!(trainer.finish(), Ok(Outcome::Finished));
+    assert_eq!(trainer.finish(), Ok(PretrainingOutcome::Finished));
     trainer.into_parameters()
 }
 
@@ -128,7 +128,7 @@ fn lock_free_training_depends_on_no_thread_either_and_goes_on_from_any_round() {
             let mut observer = StopAfter { reports: 1, flag: &stop };
             stop.store(false, Ordering::Relaxed);
             match trainer.run(Hooks { validate: None, observer: &mut observer, stop: &stop }).unwrap() {
-                Outcome::Stopped => stops += 1,
+                PretrainingOutcome::Stopped => stops += 1,
                 _ => break trainer.into_parameters(),
             }
             trainer = Trainer::resume(trainer.checkpoint().clone(), &data).unwrap();
@@ -169,7 +169,7 @@ fn a_resumed_training_ends_with_the_bits_of_an_unbroken_one() {
                 trainer.run(Hooks { validate: Some(&mut validate), observer: &mut observer, stop: &stop });
             trainer.checkpoint().write(&path).unwrap();
             match outcome.unwrap() {
-                Outcome::Stopped => stops += 1,
+                PretrainingOutcome::Stopped => stops += 1,
                 _ => break trainer,
             }
         };
@@ -198,9 +198,9 @@ fn training_stops_when_validation_does_not_improve() {
     };
     let stop = AtomicBool::new(false);
     let outcome = trainer.run(Hooks { validate: Some(&mut validate), observer: &mut (), stop: &stop });
-    assert_eq!(outcome, Ok(Outcome::Converged));
+    assert_eq!(outcome, Ok(PretrainingOutcome::Converged));
     assert_eq!(trainer.checkpoint().position.epoch, 8);
-    assert_eq!(trainer.finish(), Ok(Outcome::Converged));
+    assert_eq!(trainer.finish(), Ok(PretrainingOutcome::Converged));
 }
 
 #[test]

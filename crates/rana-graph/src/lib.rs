@@ -16,7 +16,7 @@
 //! - `tasks.rs` and `held_out.rs`: few-shot tasks, and facts kept for validation and testing;
 //! - `store/`: a graph and its tasks on disk, over `mapping.rs` (memory maps) and `atomic.rs` (files that
 //!   are replaced as a whole);
-//! - `statistics.rs`, `withhold.rs`, `format/export.rs`: counts, a graph without some of its relations, facts as files;
+//! - `statistics.rs`, `withhold.rs`, `format/fact_writer.rs`: counts, a graph without some of its relations, facts as files;
 //! - `synth/`: generated graphs with planted structure.
 //!
 //! # Cargo features

@@ -1,6 +1,6 @@
 //! The HTTP API and the web page of rana.
 //!
-//! `rana serve` is this crate: a [`Server`] is bound to a run and then answers until it is stopped. `/openapi.json`
+//! A [`Server`] is bound to a run and then answers until it is stopped. `/openapi.json`
 //! describes every route, and `/` is a page that uses them.
 
 mod answer_file;

@@ -41,6 +41,11 @@ struct Readme;
 #[doc = include_str!("../../../docs/complete.md")]
 struct Complete;
 
+/// So is that of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide.md")]
+struct Guide;
+
 /// The UMLS semantic network, embedded: 135 entities, 46 relations, 6,529 facts.
 ///
 /// Its source and terms are in `data/README.md` of this crate.

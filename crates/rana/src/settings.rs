@@ -25,7 +25,7 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     /// An assignment that is none.
-    #[error("{assignment}: say KEY=VALUE, such as J=3")]
+    #[error("{assignment}: say KEY=VALUE, such as steps=300")]
     NoAssignment {
         /// What was given.
         assignment: String,

@@ -12,14 +12,15 @@ use rana_graph::Store;
 /// A training of vectors that remembers which facts of tasks it saw.
 ///
 /// With [`PretrainingFacts::Supports`] it makes the vectors of a
-/// [`KgeModel`](rana_eval::KgeModel), an ordinary model beside few-shot ones:
+/// [`KgeModel`](rana_models::vectors::KgeModel), an ordinary model beside few-shot ones:
 ///
 /// ```no_run
 /// use rana::VectorTraining;
 /// use rana::embed::{EmbedConfig, ModelKind};
-/// use rana::eval::{CardSettings, KgeModel};
+/// use rana::eval::CardSettings;
 /// use rana::fewshot::PretrainingFacts;
 /// use rana::graph::Store;
+/// use rana::models::vectors::KgeModel;
 ///
 /// let store = Store::open("nell")?;
 /// let config = EmbedConfig { seed: 1, ..EmbedConfig::preset("nell-one-few-shot", ModelKind::DistMult)? };
@@ -41,7 +42,7 @@ pub enum VectorTrainingError {
     /// The training failed.
     #[error(transparent)]
     Train(#[from] TrainError),
-    /// What it made are no vectors.
+    /// Its result cannot be used as vectors.
     #[error(transparent)]
     Table(#[from] TableError),
 }

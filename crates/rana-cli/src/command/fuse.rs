@@ -55,7 +55,7 @@ pub(crate) struct FuseArgs {
     #[arg(long, value_name = "EVIDENCE")]
     without: Vec<EvidenceKind>,
     /// One setting of the model, such as steps=300; may be repeated. See `rana train KG --print-config` for all.
-    #[arg(long, value_name = "KEY=VALUE", alias = "rana")]
+    #[arg(long, value_name = "KEY=VALUE")]
     model_set: Vec<String>,
     /// One setting, such as train_task_edges=false; may be repeated. See --print-config for all.
     #[arg(long, value_name = "KEY=VALUE")]

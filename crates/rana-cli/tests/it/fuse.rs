@@ -7,11 +7,11 @@ use crate::train::{benchmark, path};
 const SMALL: [&str; 14] = [
     "--preset",
     "umls",
-    "--rana",
+    "--model-set",
     "steps=30",
-    "--rana",
+    "--model-set",
     "eval_every=15",
-    "--rana",
+    "--model-set",
     "batch=8",
     "--set",
     "folds=2",
@@ -76,8 +76,8 @@ fn what_cannot_be_fused_is_said() {
     assert!(error.contains("`luck` is no evidence; say one of: translation, product"), "{error}");
     let error = fuse(&["--set", "folds=1"]);
     assert!(error.contains("folds: there must be at least 2 parts"), "{error}");
-    let error = fuse(&["--rana", "gamma=nan"]);
-    assert!(error.contains("gamma"), "{error}");
+    let error = fuse(&["--model-set", "gamma=nan"]);
+    assert!(error.contains("gamma is NaN"), "{error}");
     let error = fuse(&["--preset", "nothing"]);
     assert!(error.contains("nothing"), "{error}");
     std::fs::create_dir_all(dir.path().join("broken")).unwrap();
@@ -85,5 +85,5 @@ fn what_cannot_be_fused_is_said() {
     let (_, error) = fail(dir.path(), &["eval", "broken"]);
     assert!(error.contains("fused.json: EOF while parsing"), "{error}");
     let (_, error) = fail(dir.path(), &["fuse", path(&benchmark), "--out", "broken"]);
-    assert!(error.contains("there is a trained model already"), "{error}");
+    assert!(error.contains("there is a run already") && error.contains("by --out DIR"), "{error}");
 }

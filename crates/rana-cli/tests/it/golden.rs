@@ -78,7 +78,7 @@ fn golden_bytes_of_vectors_rana_and_fused_on_umls() {
         &[&train[..], &set(&["batch=8", "steps=60", "eval_every=20", "patience=0"], "--set")].concat(),
     );
     let fuse = ["fuse", "tour/benchmark", "--preset", "umls", "--seed", "1", "--out", "fused", "--quiet"];
-    let small = set(&["steps=30", "eval_every=15", "batch=8"], "--rana");
+    let small = set(&["steps=30", "eval_every=15", "batch=8"], "--model-set");
     run(dir.path(), &[&fuse[..], &small, &set(&["folds=2", "draws=2", "queries=5"], "--set")].concat());
 
     let place = |path: &str| dir.path().join(path);

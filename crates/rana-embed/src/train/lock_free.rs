@@ -6,9 +6,9 @@ use rayon::prelude::*;
 use super::Buffers;
 use super::buckets::{Dealing, Job};
 use super::copies::{Changed, Copies, merge};
-use super::fused::Fused;
 use super::lease::{Lease, Leases};
 use super::listing::Listing;
+use super::one_negative::OneNegative;
 use super::rows::{RowsMut, Tables};
 use super::shard::{Among, Plan, RowGradients, Scratch, Shard, Slice};
 use super::slices;
@@ -65,7 +65,7 @@ fn do_job(
     tables: &mut Lent<'_>,
 ) -> (usize, f64) {
     let slices = job_slices(plan, dealing, epoch, job);
-    let is_fused = Fused::serves(plan.config);
+    let has_one_negative = OneNegative::serves(plan.config);
     let mut loss = 0.0;
     buffers.spare.with(|Workplace { shard, scratch, listings: [now, next] }| {
         if let Some(&first) = slices.first() {
@@ -78,8 +78,8 @@ fn do_job(
                 Some(&slice) => next.fill(plan, slice),
                 None => next.clear(),
             }
-            loss += if is_fused && now.has_distinct_entities() {
-                tables.train_fused(plan, now, next)
+            loss += if has_one_negative && now.has_distinct_entities() {
+                tables.train_one_negative(plan, now, next)
             } else {
                 shard.compute(plan, slice, now, scratch, tables);
                 Arch::new().dispatch(TakeRest { tables, shard });
@@ -135,10 +135,10 @@ struct Lent<'l> {
 
 impl Lent<'_> {
     /// Trains on the facts that are listed and gives the sum of their losses.
-    fn train_fused(&mut self, plan: &Plan<'_>, listing: &Listing, next: &Listing) -> f64 {
+    fn train_one_negative(&mut self, plan: &Plan<'_>, listing: &Listing, next: &Listing) -> f64 {
         let Self { entities, relations, updates } = self;
         let EmbedConfig { loss, norm, .. } = *plan.config;
-        Fused { loss, norm, listing, next, entities, relations, updates: *updates }.train()
+        OneNegative { loss, norm, listing, next, entities, relations, updates: *updates }.train()
     }
 }
 
@@ -200,7 +200,7 @@ mod tests {
     type Trained = (Vec<f32>, Changed, f64);
 
     /// Trains on some facts, each with one negative.
-    fn trained(config: &EmbedConfig, side: Side, facts: &[Fact], is_fused: bool) -> Trained {
+    fn trained(config: &EmbedConfig, side: Side, facts: &[Fact], has_one_negative: bool) -> Trained {
         let mut builder = GraphBuilder::new(Duplicates::Keep);
         for entity in 0..ENTITIES {
             builder.intern_entity(&entity.to_string());
@@ -229,8 +229,8 @@ mod tests {
         let relations = table(relations);
         let update = |max_norm| Update { optimiser: config.optimiser, rate: 0.1, max_norm };
         let train = |mut tables: Lent<'_>| {
-            let loss = if is_fused {
-                tables.train_fused(&plan, &listing, &Listing::default())
+            let loss = if has_one_negative {
+                tables.train_one_negative(&plan, &listing, &Listing::default())
             } else {
                 let mut shard = Shard::default();
                 shard.compute(&plan, slice, &listing, &mut Scratch::default(), &mut tables);
@@ -278,7 +278,7 @@ mod tests {
                 negatives: Negatives { count: 1, shared_by: 1, filtered: false, ..Negatives::default() },
                 ..EmbedConfig::default()
             };
-            prop_assert!(Fused::serves(&config));
+            prop_assert!(OneNegative::serves(&config));
             let (entities, changed, loss) = trained(&config, side, &facts, true);
             let (expected_entities, expected_changed, expected_loss) = trained(&config, side, &facts, false);
             prop_assert_eq!(loss, expected_loss);

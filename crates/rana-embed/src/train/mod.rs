@@ -5,11 +5,11 @@ mod checkpoint;
 mod copies;
 mod data;
 mod deterministic;
-mod fused;
 mod lease;
 mod listing;
 mod lock_free;
 mod observer;
+mod one_negative;
 mod rows;
 mod shard;
 mod table;
@@ -84,7 +84,7 @@ pub enum TrainError {
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum PretrainingOutcome {
     /// All epochs are done.
     Finished,
     /// Validation has not improved for as long as the patience lasts.
@@ -176,7 +176,7 @@ impl<'d> Trainer<'d> {
     ///
     /// # Errors
     /// If the loss is not finite any more.
-    pub fn finish(&mut self) -> Result<Outcome, TrainError> {
+    pub fn finish(&mut self) -> Result<PretrainingOutcome, TrainError> {
         self.run(Hooks { validate: None, observer: &mut (), stop: &AtomicBool::new(false) })
     }
 
@@ -184,7 +184,7 @@ impl<'d> Trainer<'d> {
     ///
     /// # Errors
     /// If the loss is not finite any more.
-    pub fn run(&mut self, mut hooks: Hooks<'_>) -> Result<Outcome, TrainError> {
+    pub fn run(&mut self, mut hooks: Hooks<'_>) -> Result<PretrainingOutcome, TrainError> {
         let Self { data, checkpoint } = self;
         let config = checkpoint.config.clone();
         let plan = Plan {
@@ -197,7 +197,7 @@ impl<'d> Trainer<'d> {
         let mut next_order = None;
         while checkpoint.position.epoch < config.epochs {
             if checkpoint.is_out_of_patience() {
-                return Ok(Outcome::Converged);
+                return Ok(PretrainingOutcome::Converged);
             }
             let (started, first) = (Instant::now(), checkpoint.position.fact);
             let epoch = checkpoint.position.epoch;
@@ -210,7 +210,7 @@ impl<'d> Trainer<'d> {
                 engine.finish_epoch(&plan, checkpoint, &order, &mut hooks)
             })?;
             if !is_over {
-                return Ok(Outcome::Stopped);
+                return Ok(PretrainingOutcome::Stopped);
             }
             let facts_per_second = (data.facts().len() - first) as f64 / started.elapsed().as_secs_f64();
             let loss = checkpoint.end_epoch();
@@ -219,7 +219,7 @@ impl<'d> Trainer<'d> {
             let report = EpochReport { epoch, loss, facts_per_second, validation, is_best };
             hooks.observer.epoch_ended(&report, checkpoint);
         }
-        Ok(Outcome::Finished)
+        Ok(PretrainingOutcome::Finished)
     }
 }
 

@@ -4,7 +4,7 @@ mod columns;
 mod delimited;
 mod detect;
 mod error;
-mod export;
+mod fact_writer;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(feature = "rdf")]
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub use columns::{Column, Columns, ColumnsProblem, Role};
 pub use delimited::{DelimitedOptions, Header};
 pub use error::{FormatError, Place};
-pub use export::{ExportError, FactFormat, export_facts, export_release};
+pub use fact_writer::{ExportError, FactFormat, export_facts, export_release};
 pub use source::Source;
 
 pub(crate) use detect::detect;

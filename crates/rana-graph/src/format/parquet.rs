@@ -16,7 +16,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnDescriptor;
 
-use super::export::{ExportError, names};
+use super::fact_writer::{ExportError, names};
 use super::{Columns, ColumnsProblem, FormatError, OpenSource, Place, Sink, Statement};
 use crate::graph::Graph;
 use crate::id::Fact;

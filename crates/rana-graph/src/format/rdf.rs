@@ -7,7 +7,7 @@ use oxrdf::vocab::rdfs;
 use oxrdf::{LiteralRef, NamedOrBlankNode, Quad, Term, TripleRef};
 use oxrdfio::{RdfFormat, RdfParseError, RdfParser, RdfSerializer};
 
-use super::export::{ExportError, names};
+use super::fact_writer::{ExportError, names};
 use super::{Format, FormatError, Literal, OpenSource, Place, ReadOptions, Sink, Statement};
 use crate::graph::Graph;
 use crate::id::{Fact, RelationId};

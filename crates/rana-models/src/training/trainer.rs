@@ -69,7 +69,7 @@ pub enum TrainingError {
         relation: String,
     },
     /// The loss is no number any more.
-    #[error("the loss of step {step} is {loss}: training has diverged. Lower learning_rate or eta")]
+    #[error("the loss of step {step} is {loss}: training has diverged. Lower learning_rate")]
     Diverged {
         /// The step, counted from 1.
         step: u64,

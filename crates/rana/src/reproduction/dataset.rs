@@ -40,7 +40,7 @@ impl Dataset {
     /// those of `folders` that are there.
     ///
     /// # Errors
-    /// If they are nowhere; it is said where they were looked for.
+    /// If they are not found; the error lists where they were looked for.
     pub fn find(name: &str, data: Option<&Path>, folders: &[PathBuf]) -> Result<Self, ReproductionError> {
         let looked: Vec<PathBuf> = match data {
             Some(data) => vec![data.to_owned()],
@@ -48,19 +48,14 @@ impl Dataset {
         };
         match looked.iter().find(|path| path.is_dir()) {
             Some(path) => Ok(Self { name: name.to_owned(), source: Files::At(path.clone()) }),
-            None => Err(ReproductionError::NoFiles {
-                name: name.to_owned(),
-                looked: looked.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "),
-                advice: match name {
-                    "Wiki-One" => {
-                        "The files of Wiki-One cannot be had any more; WD50K (--dataset WD50K) is another few-shot \
-                                   benchmark from Wikidata, under its own name"
-                    }
-                    _ => {
-                        "Say where they are by --data DIR, or by RANA_DATASETS the folder that holds such folders"
-                    }
-                },
-            }),
+            None => {
+                let looked: Vec<String> = looked.iter().map(|path| path.display().to_string()).collect();
+                let (name, looked) = (name.to_owned(), looked.join(", "));
+                Err(match &*name {
+                    "Wiki-One" => ReproductionError::Unavailable { name, looked, instead: "WD50K" },
+                    _ => ReproductionError::NoFiles { name, looked },
+                })
+            }
         }
     }
 
@@ -76,8 +71,8 @@ impl Dataset {
         }
     }
 
-    /// Imports the files into the workspace; a graph without tasks is cut into some. Says how. The same files
-    /// give the same store, so this is done anew every time.
+    /// Imports the files into the workspace and cuts tasks out of a graph without tasks. Also returns how, in words.
+    /// The same files give the same store, so the import is repeated every time.
     pub(super) fn prepare(
         &self,
         workspace: &Workspace,
@@ -85,7 +80,7 @@ impl Dataset {
     ) -> Result<(Store, String), ReproductionError> {
         let (source, from) = match &self.source {
             Files::At(path) => {
-                // Reports are passed on; where the files stood here helps nobody, and the store knows.
+                // Reports are passed on to other machines, so they name the folder without its path.
                 let name = path
                     .file_name()
                     .map_or_else(|| path.display().to_string(), |of| of.display().to_string());
@@ -99,7 +94,7 @@ impl Dataset {
             let config = SplitConfig::default();
             let cut = split(&imported.graph, &config)?;
             Store::write(&path, &cut.graph, &cut.tasks, imported.inputs)?;
-            format!("{from}, tasks cut by the published rule (`rana split`, seed 0)")
+            format!("{from}, tasks cut by the published rule (seed 0)")
         } else {
             Store::write(&path, &imported.graph, &imported.tasks, imported.inputs)?;
             format!("{from}, with its own tasks")

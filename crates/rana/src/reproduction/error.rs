@@ -13,25 +13,38 @@ use crate::trial::TrialError;
 /// Why a table or figure cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ReproductionError {
-    /// The raw files are nowhere.
-    #[error("the raw files of {name} were not found; looked for: {looked}. {advice}")]
+    /// The raw files were not found.
+    #[error(
+        "the raw files of {name} were not found; looked for: {looked}. Name the directory that holds them"
+    )]
     NoFiles {
         /// The benchmark.
         name: String,
         /// Where they were looked for.
         looked: String,
-        /// What to do.
-        advice: &'static str,
     },
-    /// A row needs a preset that is not there.
-    #[error("the row `{row}`: {source}. Choose others by --preset")]
+    /// The raw files are not published any more.
+    #[error(
+        "the raw files of {name} were not found; looked for: {looked}. They are not published any more; {instead} is \
+         another few-shot benchmark from the same source"
+    )]
+    Unavailable {
+        /// The benchmark.
+        name: String,
+        /// Where they were looked for.
+        looked: String,
+        /// A similar benchmark.
+        instead: &'static str,
+    },
+    /// A row needs a preset that does not exist.
+    #[error("the row `{row}`: {source}")]
     Preset {
         /// The row.
         row: String,
         /// Which one.
         source: RegistryError,
     },
-    /// Vectors need a preset that is not there.
+    /// Vectors need a preset that does not exist.
     #[error("the vectors of `{row}`: {source}")]
     Vectors {
         /// The row.
@@ -62,7 +75,7 @@ pub enum ReproductionError {
     /// A row with evidence cannot be measured.
     #[error(transparent)]
     Fused(#[from] FusedError),
-    /// A trial cannot be done, or somebody asks to stop.
+    /// A trial failed or was stopped.
     #[error(transparent)]
     Trial(#[from] TrialError),
 }

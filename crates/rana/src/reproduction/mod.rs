@@ -55,7 +55,7 @@ pub struct Reproduction {
 
 /// What makes a training short in a smoke run.
 const SMOKE: [&str; 4] = ["steps=12", "eval_every=6", "batch=4", "patience=0"];
-/// The preset of `rana embed` for ordinary models among few-shot ones.
+/// The preset of vectors for link-prediction models among few-shot ones.
 const KGE_PRESET: &str = "nell-one-few-shot";
 /// All support sizes of Figure 2a share the queries behind the first so many facts.
 const COMMON_SHOTS: usize = 8;

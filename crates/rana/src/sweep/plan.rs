@@ -41,7 +41,7 @@ pub struct SweepPlan {
     pub model: String,
     /// The preset of the model that everything starts from.
     pub preset: String,
-    /// The vectors: a preset of `rana embed`, `recommended`, or a directory; those kept with the graph if
+    /// The vectors: a preset of vectors, `recommended`, or a directory; those kept with the graph if
     /// not given.
     pub vectors: Option<String>,
     /// The seed of vectors that are trained for the sweep.

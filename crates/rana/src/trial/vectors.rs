@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use rana_embed::{Checkpoint, EmbedConfig, EmbeddingSet, ModelKind, Outcome, Preset, PresetError};
+use rana_embed::{Checkpoint, EmbedConfig, EmbeddingSet, ModelKind, Preset, PresetError, PretrainingOutcome};
 use rana_fewshot::{Fold, PretrainingFacts};
 use rana_graph::{Store, Unit};
 use rana_models::training::StartVectors;
@@ -245,7 +245,7 @@ impl VectorSettings {
         let mut observer = PretrainingWatch { watch, checkpoint: checkpoint.clone(), last: Instant::now() };
         let outcome = pretraining.run(&mut trainer, &mut observer, watch.stop());
         progress.end();
-        if outcome? == Outcome::Stopped {
+        if outcome? == PretrainingOutcome::Stopped {
             trainer.checkpoint().write(&checkpoint)?;
             return Err(TrialError::Stopped);
         }

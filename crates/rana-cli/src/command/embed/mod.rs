@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueHint, value_parser};
 use rana::VectorTraining;
-use rana::embed::{Checkpoint, EmbedConfig, EmbeddingSet, ModelKind, Norms, Outcome, preset_names};
+use rana::embed::{
+    Checkpoint, EmbedConfig, EmbeddingSet, ModelKind, Norms, PretrainingOutcome, preset_names,
+};
 use rana::fewshot::{Fold, PretrainingFacts};
 use rana::graph::Store;
 use serde::Serialize;
@@ -190,7 +192,7 @@ impl Session<'_> {
         let outcome = pretraining.run(&mut trainer, &mut progress, &stop_on_interrupt())?;
         let facts_per_second = progress.facts_per_second();
         drop(progress);
-        if outcome == Outcome::Stopped {
+        if outcome == PretrainingOutcome::Stopped {
             trainer.checkpoint().write(&checkpoint_path)?;
             return Err(CliError::Stopped {
                 epoch: trainer.checkpoint().position.epoch + 1,
@@ -205,7 +207,7 @@ impl Session<'_> {
             vectors: self.out.display().to_string(),
             facts: pretraining.data().facts().len(),
             validation_facts: pretraining.validation_facts().len(),
-            outcome: if outcome == Outcome::Converged { "converged" } else { "finished" },
+            outcome: if outcome == PretrainingOutcome::Converged { "converged" } else { "finished" },
             seconds: started.elapsed().as_secs_f64(),
             facts_per_second,
             norms: TableNorms::of(&set),

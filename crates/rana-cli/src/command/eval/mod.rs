@@ -20,6 +20,7 @@ use self::card::{CardArgs, CardMaker, Cards};
 use self::link_prediction::FactsReport;
 use super::embed::{in_pool, vectors_path};
 use crate::error::CliError;
+use crate::hint::Hint;
 use crate::terminal::{BOLD, DIM, Terminal, table, thousands};
 
 /// Evaluate the model of a run, or the vectors of a graph.
@@ -113,7 +114,9 @@ pub(crate) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> 
         return Err(CliError::NothingToEvaluate { store: args.source.display().to_string() });
     }
     if args.graph.is_some() {
-        return Err(CliError::Usage("--graph says where the graph of a run is; this is no run".to_owned()));
+        return Err(CliError::Usage(
+            "--graph says where the graph of a run is, but this is not a run".to_owned(),
+        ));
     }
     if args.card.html.is_some() && !on.iter().any(|on| matches!(on, On::DevTasks | On::TestTasks)) {
         let message = "--html shows few-shot tasks, but none are evaluated; add --on test-tasks";
@@ -178,7 +181,7 @@ struct Evaluation<'a> {
     terminal: &'a Terminal,
 }
 
-/// Facts that a support has if nobody says otherwise, as most published results.
+/// Facts in a support by default, as in most published results.
 const USUAL_SHOTS: usize = 5;
 
 impl Evaluation<'_> {
@@ -224,12 +227,13 @@ impl Evaluation<'_> {
     /// The vectors under their own score function, if they were trained on these supports.
     fn own_model(&self, shots: usize) -> Option<KgeModel> {
         let model = self.set.metadata.model;
-        let missing = |reason: &dyn Display| {
-            self.terminal.note(&format!("there is no row for the score of {model} itself: {reason}"));
+        let missing = |reason: &dyn Display, hint: Option<String>| {
+            let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
+            self.terminal.note(&format!("there is no row for the score of {model} itself: {reason}{hint}"));
         };
         let own = KgeModel::new(self.set, &self.store.graph, &self.store.tasks);
-        let own = own.map_err(|reason| missing(&reason)).ok()?;
-        own.check_shots(shots).map_err(|reason| missing(&reason)).ok()?;
+        let own = own.map_err(|reason| missing(&reason, reason.hint())).ok()?;
+        own.check_shots(shots).map_err(|reason| missing(&reason, reason.hint())).ok()?;
         Some(own)
     }
 }

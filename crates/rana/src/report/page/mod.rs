@@ -269,8 +269,13 @@ fn optional(value: Option<Spread>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::VectorTraining;
+    use crate::trial::Workspace;
+    use rana_embed::{EmbedConfig, ModelKind};
     use rana_eval::CardSettings;
+    use rana_fewshot::{PretrainingFacts, SupportError};
     use rana_graph::{Duplicates, GraphBuilder, Pair, Split, TaskSetBuilder};
+    use rana_models::vectors::KgeModel;
     use rana_models::{Baseline, BaselineKind};
 
     const NASTY: &str = "<script>alert('x')</script> & \"co\"";
@@ -324,6 +329,21 @@ mod tests {
             assert_eq!(page.matches("<svg").count(), 6);
             assert_eq!(page.contains("resampled supports"), draws > 0);
         }
+    }
+
+    #[test]
+    fn a_model_without_resampled_supports_says_why() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = crate::trial::tests::umls(&Workspace::new(dir.path().join("data")));
+        let config = EmbedConfig { epochs: 2, ..EmbedConfig::recommended(ModelKind::DistMult, 2_500) };
+        let set = VectorTraining::new(&store, config, PretrainingFacts::Supports, None, 3);
+        let set = set.unwrap().finish().unwrap();
+        let model = KgeModel::new(&set, &store.graph, &store.tasks).unwrap();
+        let settings = CardSettings { shots: 3, draws: 4, ..CardSettings::default() };
+        let card = settings.evaluate(("distmult", &model), &[], &store.graph, &store.tasks, &()).unwrap();
+        let other_facts = SupportError::OtherFacts { trained: 3 }.to_string();
+        assert_eq!(card.result.not_resampled.as_ref(), Some(&other_facts));
+        assert!(html_page(&[card]).contains(&other_facts));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! [`Fused`]: TransE with one negative per fact and plain steps, without any gradient in memory.
+//! [`OneNegative`]: TransE with one negative per fact and plain steps, without any gradient in memory.
 //!
 //! The rows of a fact are read once to compare both distances, and only if the fact has a gradient a
 //! second time to be changed. A gradient never leaves the registers. The results have the same bits
@@ -26,7 +26,7 @@ const AHEAD: usize = 3;
 const WIDEST: usize = 16;
 
 /// Some facts, each with one negative, and the rows they change.
-pub(crate) struct Fused<'a, 'l> {
+pub(crate) struct OneNegative<'a, 'l> {
     pub(crate) loss: Loss,
     pub(crate) norm: Norm,
     pub(crate) listing: &'a Listing,
@@ -37,7 +37,7 @@ pub(crate) struct Fused<'a, 'l> {
     pub(crate) updates: [Update; 2],
 }
 
-impl Fused<'_, '_> {
+impl OneNegative<'_, '_> {
     /// Whether this is all that a training asks for.
     pub(crate) fn serves(config: &EmbedConfig) -> bool {
         let negatives = config.negatives;
@@ -61,7 +61,7 @@ impl Fused<'_, '_> {
 }
 
 struct Train<'a, 'l, K> {
-    work: Fused<'a, 'l>,
+    work: OneNegative<'a, 'l>,
     kernel: PhantomData<K>,
 }
 
@@ -70,7 +70,7 @@ impl<K: Kernel<1>> WithSimd for Train<'_, '_, K> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> f64 {
-        let Fused { loss, listing, next, entities, relations, updates, .. } = self.work;
+        let OneNegative { loss, listing, next, entities, relations, updates, .. } = self.work;
         let [entity_update, relation_update] = updates;
         let facts = listing.relations.len();
         let shape = Shape::new(simd, entities.width(), listing.side);

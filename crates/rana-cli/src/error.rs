@@ -18,7 +18,7 @@ use rana::sweep::PlanError;
 use rana::trial::TrialError;
 use rana_server::ServerError;
 
-/// Whatever can end a command, as the user sees it.
+/// Every error that can end a command.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
     /// The arguments contradict each other (exit code 2, like clap's own).
@@ -62,7 +62,7 @@ pub(crate) enum CliError {
     Settings { file: String, message: String },
     #[error("{place}: no training was interrupted here, so there is nothing to resume")]
     NothingToResume { place: String },
-    #[error("stopped in epoch {epoch} of {epochs}; a checkpoint is written. Go on with `{resume}`")]
+    #[error("stopped in epoch {epoch} of {epochs}; a checkpoint is written. Resume it with `{resume}`")]
     Stopped { epoch: u32, epochs: u32, resume: String },
     #[error(transparent)]
     Training(#[from] TrainingError),
@@ -70,7 +70,7 @@ pub(crate) enum CliError {
     Open(#[from] OpenError),
     #[error(transparent)]
     Run(#[from] RunError),
-    #[error("stopped at step {step} of {steps}; a checkpoint is written. Go on with `{resume}`")]
+    #[error("stopped at step {step} of {steps}; a checkpoint is written. Resume it with `{resume}`")]
     StoppedTraining { step: u64, steps: u64, resume: String },
     #[error(transparent)]
     Trial(#[from] TrialError),
@@ -78,7 +78,7 @@ pub(crate) enum CliError {
     Reproduction(#[from] ReproductionError),
     #[error("{file}: {source}")]
     Plan { file: String, source: PlanError },
-    #[error("stopped; what was done is kept. Go on with `{resume}`")]
+    #[error("stopped; what was done is kept. Resume it with `{resume}`")]
     StoppedTrials { resume: String },
     #[error("{store}: no vectors. Make some with `rana embed {store}`")]
     NoVectors { store: String },

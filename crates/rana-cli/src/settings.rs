@@ -30,7 +30,7 @@ impl SettingsFile {
         Ok(Self { settings, ..file })
     }
 
-    /// The settings of `--set KEY=VALUE`: a value that is no TOML is a text.
+    /// The settings of `--set KEY=VALUE`: a value that is not TOML is a text.
     pub(crate) fn of_assignments(assignments: &[String]) -> Result<Self, CliError> {
         let settings = Settings::of_assignments(assignments)
             .map_err(|error: SettingsError| CliError::Usage(format!("--set {error}")))?;

@@ -454,7 +454,7 @@ fn refuse_foreign_directory(path: &Path) -> Result<(), TableError> {
     Ok(())
 }
 
-/// Removes vectors and temporary files that no manifest names; failing to is no error.
+/// Removes vectors and temporary files that no manifest names; failures are ignored.
 fn remove_leftovers(path: &Path, current: Option<&str>) {
     for name in names_in(path).unwrap_or_default() {
         if is_ours(&name) && Some(&*name) != current {

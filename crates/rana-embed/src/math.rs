@@ -3,7 +3,7 @@
 //! The ones of the standard library are calls, and a loop around a call stays scalar. These are
 //! branch-free polynomials, accurate to a few units in the last place over the range they state.
 
-/// Adding this to a small number rounds it to an integer, which then stands in the low bits.
+/// Adding this to a small number rounds it to an integer, which is then in the low bits.
 ///
 /// A conversion by `as` would check for overflow, one number at a time.
 const ROUND: f32 = 12_582_912.0;

@@ -77,7 +77,7 @@ impl<'g> Pretraining<'g> {
         &self.validation
     }
 
-    /// A trainer from the start, or one that goes on where a checkpoint was made.
+    /// A trainer from the start or from a checkpoint.
     ///
     /// # Errors
     /// If there are no facts, or the checkpoint was made from others.
@@ -91,7 +91,7 @@ impl<'g> Pretraining<'g> {
     /// Trains until all epochs are done, validation stops improving, or the stop flag is raised.
     ///
     /// # Errors
-    /// If the loss or a score is no number any more.
+    /// If the loss or a score is not finite.
     pub fn run(
         &self,
         trainer: &mut Trainer<'_>,
@@ -110,10 +110,10 @@ impl<'g> Pretraining<'g> {
         trainer.run(hooks)
     }
 
-    /// Trains from start to end with nobody watching.
+    /// Trains from start to end without an observer.
     ///
     /// # Errors
-    /// If there are no facts, or the loss or a score is no number any more.
+    /// If there are no facts, or the loss or a score is not finite.
     pub fn finish(&self) -> Result<Parameters, TrainError> {
         let mut trainer = self.trainer(None)?;
         self.run(&mut trainer, &mut (), &AtomicBool::new(false))?;

@@ -1,4 +1,4 @@
-//! What to train with when nothing else is said.
+//! The default settings of a training.
 
 use crate::config::{EmbedConfig, Updates, Validation};
 use crate::loss::Loss;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub enum Side {
     /// Where the fact starts.
     Head,
-    /// Where it ends; what is asked for unless something else is said.
+    /// Where it ends; the default.
     #[default]
     Tail,
 }

@@ -1,6 +1,6 @@
 //! [`Similarity`]: how queries are compared to entity rows, many at a time.
 //!
-//! A pair's score is summed in the same order wherever the pair stands in a block, so a score
+//! A pair's score is summed in the same order wherever the pair is in a block, so a score
 //! never depends on what else is scored beside it.
 #![expect(clippy::needless_range_loop, reason = "tiles are small matrices, and indices say it best")]
 
@@ -296,7 +296,7 @@ impl Kernel<2> for Modulus {
 }
 
 // From here on no closure computes anything: a closure is a function of its own, compiled without the
-// vector instructions of the one it stands in, and calling it costs more than all it does.
+// vector instructions of its caller, and calling it costs more than all it does.
 
 /// Bytes of candidates that all queries of a group meet before the next ones are fetched: half of
 /// a small first-level cache, the other half being for their gradients.

@@ -75,7 +75,7 @@ impl Table {
         &self.values
     }
 
-    /// A copy in memory of its own, in huge pages where the system has them: for whoever jumps from row to
+    /// A copy in memory of its own, in huge pages where the system has them: for access that jumps from row to
     /// row a lot, and can afford the memory.
     #[must_use]
     pub fn resident(&self) -> Self {

@@ -59,7 +59,7 @@ pub(crate) async fn export(
         let app = Arc::clone(&app);
         move || {
             let graph = &app.predictor.store().graph;
-            // Copied, so that nobody waits for the writing.
+            // Copied, so that other requests do not wait for the writing.
             let accepted: Vec<Decision> = app.decisions.read(|ledger| {
                 let all = ledger.of(relation.as_deref());
                 all.filter(|decision| decision.verdict == Verdict::Accepted).cloned().collect()
@@ -98,7 +98,7 @@ fn write(graph: &Graph, format: AnswerFormat, decisions: &[Decision]) -> Result<
 
 /// A name to save a file under, for old clients in ASCII and for others as it is.
 fn disposition(name: &str, extension: &str) -> HeaderValue {
-    // Nothing that could be taken for a path or end the text it stands in.
+    // Nothing that could be taken for a path or end the quoted text.
     let whole: String = name
         .chars()
         .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | ' ') { c } else { '_' })

@@ -28,13 +28,13 @@ pub(crate) struct App {
     pub(crate) learned: Learned,
     /// Completions, explanations and exports.
     pub(crate) computations: Computations,
-    /// Lookups, which must not wait behind them: somebody is typing.
+    /// Lookups while a user types, which must not wait behind them.
     pub(crate) quick: Computations,
     pub(crate) metrics: Metrics,
 }
 
 impl App {
-    /// The names of the graph; whoever asks too early waits for them.
+    /// The names of the graph; early requests wait for them.
     pub(crate) fn names(&self) -> &NameIndex {
         self.index.get_or_init(|| NameIndex::new(&self.predictor.store().graph))
     }

@@ -45,7 +45,7 @@ impl Computations {
 
     /// Runs `work` when it is its turn.
     ///
-    /// What has begun runs to its end and keeps its turn, even if nobody waits for it any longer.
+    /// A computation that has begun runs to its end, even if its client is gone.
     pub(crate) async fn run<T, F>(&self, work: F) -> Result<T, Problem>
     where
         F: FnOnce() -> Result<T, Problem> + Send + 'static,

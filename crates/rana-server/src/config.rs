@@ -37,7 +37,7 @@ pub struct Limits {
     pub explanations: usize,
     /// Seconds in which the head of a request must arrive, and then its body.
     pub read_seconds: u64,
-    /// Seconds after which nobody waits for an answer any longer.
+    /// Seconds after which a request fails.
     pub request_seconds: u64,
     /// Computations at a time.
     pub computations: usize,

@@ -15,7 +15,7 @@ use crate::extract::{Name, Params};
 use crate::json::JsonBytes;
 use crate::problem::Problem;
 
-/// More are not read by anybody.
+/// More than a person reads.
 const MOST_FOUND: usize = 100;
 const MOST_NEIGHBOURS: usize = 10_000;
 /// A longer query finds what its beginning finds.

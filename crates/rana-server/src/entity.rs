@@ -25,7 +25,7 @@ impl Entity {
         EntityRef::new(graph, entity).into()
     }
 
-    /// An entity by its name, which the graph may have lost since somebody wrote it down.
+    /// An entity by its name, which the graph may not have any more.
     pub(crate) fn named(graph: &Graph, name: &str) -> Self {
         match graph.entity(name) {
             Some(entity) => Self::new(graph, entity),

@@ -24,7 +24,7 @@ pub(crate) struct ExplanationBody {
     against: Vec<String>,
     /// The pair of the support that it resembles most.
     resembles: Option<ResembledPair>,
-    /// The neighbours of that pair that RANA's attention looked at, the largest weights first.
+    /// The neighbours of that pair that the model attended to, the largest weights first.
     attention: Vec<AttendedNeighbour>,
     /// Paths between the pair, those that most of the support has first.
     paths: Vec<PathBetween>,
@@ -39,11 +39,11 @@ struct ResembledPair {
     head: Entity,
     /// Its tail.
     tail: Entity,
-    /// The distance of the answer, with the relation that this pair alone stands for.
+    /// The distance of the answer to the relation that this pair alone gives.
     distance: f32,
 }
 
-/// A neighbour that RANA's attention looked at.
+/// A neighbour that the model attended to.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 struct AttendedNeighbour {
     /// Whose neighbour it is.

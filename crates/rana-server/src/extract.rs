@@ -65,7 +65,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
             _ => Problem::new(
                 StatusCode::BAD_REQUEST,
                 "Malformed JSON",
-                format!("The body is no JSON: {error}. Send one object in UTF-8."),
+                format!("The body is not JSON: {error}. Send one object in UTF-8."),
             ),
         })
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::problem::Problem;
 
-/// JSON that is written out already: long answers take a while, which is no work for the threads that talk to clients.
+/// JSON as bytes: long answers are serialised before they reach the threads that serve clients.
 pub(crate) struct JsonBytes(Vec<u8>);
 
 impl JsonBytes {

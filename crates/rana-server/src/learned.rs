@@ -26,7 +26,7 @@ struct Kept {
 type Relation = Arc<LearnedRelation>;
 
 struct Entry {
-    /// Empty while somebody learns it; others who ask for the same wait rather than learn it again.
+    /// Empty while it is being learned; other requests for the same relation wait.
     relation: Arc<OnceLock<Result<Relation, Problem>>>,
     used: u64,
 }
@@ -84,7 +84,7 @@ impl Learned {
         Arc::clone(&entry.relation)
     }
 
-    /// Drops the least recent until the rest fits; those who use one go on doing so.
+    /// Drops the least recently used until the rest fits; requests that use one keep it.
     fn shrink(&self) {
         let mut kept = self.lock();
         let candidates = |kept: &Kept| kept.by_request.values().map(Entry::candidates).sum::<usize>();

@@ -43,7 +43,7 @@ const PARTS: &[Part] = parts! {
     "style.css": STYLE,
 };
 
-/// Only what this server serves, and nobody may frame it. Kept apart so that each rule has its line.
+/// Only what this server serves, and no framing. One line per rule.
 const POLICY: &str = "default-src 'none'; \
     script-src 'self'; \
     style-src 'self'; \

@@ -96,7 +96,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// What is said about a path that nothing answers to.
+/// The answer for an unknown path.
 pub(crate) async fn unknown_route() -> Problem {
     Problem::new(
         StatusCode::NOT_FOUND,
@@ -105,7 +105,7 @@ pub(crate) async fn unknown_route() -> Problem {
     )
 }
 
-/// What is said about a method that a path does not answer to.
+/// The answer for a method that a path does not have.
 pub(crate) async fn wrong_method() -> Problem {
     Problem::new(
         StatusCode::METHOD_NOT_ALLOWED,
@@ -114,7 +114,7 @@ pub(crate) async fn wrong_method() -> Problem {
     )
 }
 
-/// What is said when the program itself is wrong.
+/// The answer after a bug in the program.
 pub(crate) fn panicked(_: Box<dyn std::any::Any + Send + 'static>) -> Response {
     Problem::internal("This should not have happened; please report it with the request that led to it.")
         .into_response()

@@ -11,7 +11,7 @@ const SUGGESTIONS: usize = 5;
 /// A longer name of a relation is a mistake.
 pub(crate) const LONGEST_RELATION: usize = 1000;
 
-/// What fields are that nobody gave and that mean yes.
+/// The default of fields that are true unless given.
 pub(crate) fn yes() -> bool {
     true
 }

@@ -22,7 +22,7 @@ const EXAMPLE_HEADS: usize = 5;
 pub(crate) struct RunInfo {
     /// Where the run is.
     run: String,
-    /// `rana` or `rana-fused`.
+    /// The name of the model.
     model: String,
     /// The support size that the model was trained or measured with.
     shots: usize,
@@ -53,7 +53,7 @@ pub(crate) struct ConfidenceInfo {
     tasks: usize,
     /// How many answers.
     answers: u64,
-    /// The mean distance between what is said and what is so, on tasks it was not learned on.
+    /// The expected calibration error, on tasks it was not learned on.
     ece: Option<f64>,
     /// Why it is not known, if it is not.
     note: Option<&'static str>,

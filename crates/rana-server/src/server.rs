@@ -132,7 +132,7 @@ impl Server {
         self.app.decisions.torn.as_ref()
     }
 
-    /// Answers requests until somebody interrupts or terminates the process.
+    /// Answers requests until the process is interrupted or terminated.
     ///
     /// # Errors
     /// If the system refuses to tell about signals.
@@ -151,7 +151,7 @@ impl Server {
         let router = router(Arc::clone(&app));
         runtime.block_on(accept(listener, &router, &app.config.limits, stop));
         app.decisions.close();
-        // A computation that nobody waits for need not end.
+        // A computation without a client need not end.
         runtime.shutdown_background();
     }
 }
@@ -185,13 +185,13 @@ async fn accept(listener: TcpListener, router: &Router, limits: &Limits, stop: i
             .serve_connection(TokioIo::new(timed(stream, limits)), TowerToHyperService::new(router.clone()));
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
-            // A client that breaks off or sends nonsense concerns nobody else.
+            // A client that disconnects or sends nonsense affects no other.
             let _ = connection.await;
             drop(place);
         });
     }
     drop(listener);
-    // Reading, computing and being read each have their time; nobody needs longer than all of them.
+    // Reading, computing and being read each have a limit; a request takes at most their sum.
     let longest = limits.request_time() + 2 * limits.read_time();
     let _ = tokio::time::timeout(longest, graceful.shutdown()).await;
 }
@@ -205,7 +205,7 @@ fn timed(stream: TcpStream, limits: &Limits) -> std::pin::Pin<Box<TimeoutStream<
     Box::pin(stream)
 }
 
-/// Is ready once somebody presses Ctrl-C or terminates the process.
+/// Is ready after Ctrl-C or a termination signal.
 fn signalled() -> io::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     {

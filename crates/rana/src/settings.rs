@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Some settings, and some that are taken back.
+/// Some settings, and some that are unset.
 ///
 /// ```
 /// use rana::Settings;
@@ -17,20 +17,20 @@ use serde::de::DeserializeOwned;
 pub struct Settings {
     /// What is set.
     pub table: toml::Table,
-    /// Fields that are taken back.
+    /// Fields that are unset.
     unset: Vec<String>,
 }
 
 /// Settings that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
-    /// An assignment that is none.
+    /// Not an assignment.
     #[error("{assignment}: say KEY=VALUE, such as steps=300")]
     NoAssignment {
         /// What was given.
         assignment: String,
     },
-    /// An assignment that makes no sense.
+    /// An assignment that is malformed.
     #[error("{assignment}: {message}")]
     Assignment {
         /// What was given.
@@ -71,17 +71,17 @@ impl Settings {
     /// The settings of a text.
     ///
     /// # Errors
-    /// If it is no TOML.
+    /// If it is not TOML.
     pub fn of_text(text: &str) -> Result<Self, SettingsError> {
         let table: Result<toml::Table, _> = text.parse();
         Ok(table.map_err(|error: toml::de::Error| SettingsError::field(&error))?.into())
     }
 
-    /// The settings of assignments such as `J=3`: a value that is no TOML is a text, and one that is
-    /// empty takes a field back.
+    /// The settings of assignments such as `J=3`: a value that is not TOML is a text, and an
+    /// empty one unsets a field.
     ///
     /// # Errors
-    /// If one of them is no assignment.
+    /// If one of them is not an assignment.
     pub fn of_assignments<T: AsRef<str>>(assignments: &[T]) -> Result<Self, SettingsError> {
         let mut settings = Self::default();
         for assignment in assignments {
@@ -125,7 +125,7 @@ impl Settings {
         overlay(&mut table, &self.table);
         for key in &self.unset {
             if table.remove(key).is_none() {
-                return Err(SettingsError::Field { message: format!("{key} has no value to take back") });
+                return Err(SettingsError::Field { message: format!("{key} has no value to unset") });
             }
         }
         table.try_into().map_err(|error: toml::de::Error| SettingsError::field(&error))

@@ -66,7 +66,7 @@ impl<'s> VectorTraining<'s> {
         Ok(Self { store, pretraining, metadata })
     }
 
-    /// The training itself, for those who watch it, stop it or go on with it.
+    /// The training itself, to observe, stop or resume it.
     #[must_use]
     pub fn pretraining(&self) -> &Pretraining<'s> {
         &self.pretraining
@@ -83,7 +83,7 @@ impl<'s> VectorTraining<'s> {
         EmbeddingSet::trained(&self.store.graph, config, trainer.into_parameters(), metadata)
     }
 
-    /// Trains from start to end with nobody watching.
+    /// Trains from start to end without an observer.
     ///
     /// # Errors
     /// If there are no facts, or the training diverges.

@@ -24,7 +24,7 @@ Examples:
   rana export kg --format npy --out vectors             (a directory: entity2vec.npy, relation2vec.npy)
 
 safetensors, npy and text (entity2vec.TransE) are formats of vectors, the others of facts. \
-N-Triples: a name that is no IRI is written as urn:rana:name:… and read back as it was; labels \
+N-Triples: a name that is not an IRI is written as urn:rana:name:… and read back as it was; labels \
 are written as rdfs:label.")]
 pub(crate) struct ExportArgs {
     /// The graph store.

@@ -21,8 +21,8 @@ Examples:
   curl -s localhost:7262/v1/complete -H 'content-type: application/json' \\
     -d '{\"relation\": \"treats\", \"support\": [[\"aspirin\", \"headache\"]], \"heads\": [\"ibuprofen\"]}'
 
-The API describes itself at /openapi.json; /metrics is for Prometheus, /healthz for whoever asks. Ctrl-C ends it when the \
-requests that were begun are answered.")]
+The API describes itself at /openapi.json; /metrics is for Prometheus, /healthz for health checks. Ctrl-C ends it after \
+the requests in progress are answered.")]
 pub(crate) struct ServeArgs {
     /// The run of `rana train` or `rana fuse`.
     #[arg(value_name = "RUN", value_hint = ValueHint::DirPath)]
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &ServeArgs, terminal: &Terminal) -> Result<(), CliError>
     serve(&args.run, args.graph.as_deref(), &args.server, "", terminal)
 }
 
-/// Serves a run until somebody interrupts it; `page` is what to add to the address that people should open.
+/// Serves a run until it is interrupted; `page` is appended to the address that is printed.
 pub(crate) fn serve(
     run: &Path,
     graph: Option<&Path>,

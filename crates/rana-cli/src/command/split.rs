@@ -148,7 +148,7 @@ pub(crate) fn run(args: &SplitArgs, terminal: &Terminal) -> Result<(), CliError>
     })
 }
 
-/// Says what makes a benchmark useless though it is well formed.
+/// Warns of a benchmark that is well formed but useless.
 fn warn(report: &SplitReport, terminal: &Terminal) {
     if report.background_facts == 0 {
         terminal.warn("no background fact is left: every relation became a task");
@@ -207,7 +207,7 @@ pub(crate) fn print(report: &SplitReport, out: &mut dyn Write) -> io::Result<()>
     if report.reversed_facts_left > 0 {
         writeln!(
             out,
-            "{DIM}{} task facts also stand reversed under a background relation that is no inverse as a whole{DIM:#}",
+            "{DIM}{} task facts also appear reversed in a background relation that is not an inverse as a whole{DIM:#}",
             thousands(report.reversed_facts_left as u64)
         )?;
     }

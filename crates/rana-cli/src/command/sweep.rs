@@ -16,7 +16,7 @@ use crate::terminal::{BOLD, DIM, Terminal, results};
 /// Search over settings of RANA: a grid, random ranges, or both, ranked by dev MRR.
 ///
 /// The plan is checked as a whole before anything starts. Trainings go one after the other; Ctrl-C keeps what
-/// is done, and the same command goes on from there to the same results. A trial is known by its settings, so a
+/// is done, and the same command resumes to the same results. A trial is known by its settings, so a
 /// plan may grow, and nothing is trained twice. The test tasks are never looked at.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Result<(), CliError>
 }
 
 impl SweepArgs {
-    /// What to type to go on.
+    /// What to type to resume.
     fn command(&self) -> String {
         let Self { store, plan, out, .. } = self;
         format!("rana sweep {} --plan {} --out {}", store.display(), plan.display(), out.display())

@@ -53,7 +53,7 @@ pub(crate) struct TrainArgs {
     /// A TOML file of settings; what it leaves out stays as it is. See --print-config.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     config: Option<PathBuf>,
-    /// One setting, such as J=3; may be repeated. KEY= takes an optional one back. See --print-config for all.
+    /// One setting, such as J=3; may be repeated. KEY= unsets an optional one. See --print-config for all.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// The same seed gives the same model.

@@ -107,7 +107,7 @@ fn what_cannot_be_completed_is_said() {
     assert!(message.contains("the graph has no types"), "{message}");
     let (code, message) = fail(dir, &[&pair[..], &["--head", "virus", "--shard", "4/3"]].concat());
     assert_eq!(code, 2);
-    assert!(message.contains("is no part"), "{message}");
+    assert!(message.contains("is not a part"), "{message}");
     let (_, message) = fail(dir, &["complete", "nowhere", "--head", "virus"]);
     assert!(message.contains("this is not a run"), "{message}");
     assert!(message.contains("hint: `rana train KG --out nowhere`"), "{message}");

@@ -112,7 +112,7 @@ fn an_interrupted_training_goes_on_to_the_same_result() {
     let output = child.wait_with_output().unwrap();
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("Go on with `rana embed kg --resume`"), "{said}");
+    assert!(said.contains("Resume it with `rana embed kg --resume`"), "{said}");
 
     // Cut short, it is refused; whole, it leads to the same vectors.
     let checkpoint = dir.path().join("kg/vectors/transe/checkpoint");

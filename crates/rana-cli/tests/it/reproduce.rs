@@ -67,7 +67,10 @@ fn what_is_not_there_is_said() {
     let dir = tempfile::tempdir().unwrap();
     let (code, message) = fail(dir.path(), &["reproduce", "table2", "--dataset", "Wiki-One"]);
     assert_eq!(code, 1);
-    assert!(message.contains("not published any more") && message.contains("hint: --dataset WD50K"), "{message}");
+    assert!(
+        message.contains("not published any more") && message.contains("hint: --dataset WD50K"),
+        "{message}"
+    );
     let (_, message) = fail(dir.path(), &["reproduce", "table3", "--data", "nowhere"]);
     assert!(message.contains("raw files of NELL-One were not found; looked for: nowhere"), "{message}");
     assert!(message.contains("hint: say where they are by --data DIR"), "{message}");

@@ -73,7 +73,7 @@ impl FromStr for TableFormat {
         Self::ALL
             .into_iter()
             .find(|format| format.name() == text)
-            .ok_or_else(|| format!("`{text}` is no table format; say safetensors, npy or text"))
+            .ok_or_else(|| format!("`{text}` is not a table format; say safetensors, npy or text"))
     }
 }
 

@@ -47,11 +47,11 @@ impl FromStr for TieRule {
         Self::ALL
             .into_iter()
             .find(|rule| rule.name() == text)
-            .ok_or_else(|| format!("`{text}` is no tie rule; say optimistic, realistic or pessimistic"))
+            .ok_or_else(|| format!("`{text}` is not a tie rule; say optimistic, realistic or pessimistic"))
     }
 }
 
-/// Where the right answer stands among the candidates of a query.
+/// The position of the right answer among the candidates of a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Rank {
     /// Candidates with a higher score.

@@ -72,7 +72,7 @@ rana_graph::named!(Norm, "norm", { L1 => "l1", L2 => "l2" });
 /// What two halves of an entity row are to each other, which the N3 norm has to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// Every number stands for itself.
+    /// Every number is a component by itself.
     Real,
     /// The first half are real parts, the second half imaginary parts.
     Complex,

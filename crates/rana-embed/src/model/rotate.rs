@@ -1,6 +1,6 @@
 //! RotatE: each complex coordinate of the head, turned by the relation's angle, meets the tail's.
 //!
-//! Real parts stand in the first half of an entity row; a relation row holds angles in radians.
+//! Real parts are in the first half of an entity row; a relation row holds angles in radians.
 
 use super::Model;
 use crate::math::sin_cos;

@@ -1,4 +1,4 @@
-//! [`Checkpoint`]: everything a training needs to go on, in one file.
+//! [`Checkpoint`]: everything that resuming a training needs, in one file.
 //!
 //! The file holds a magic word, a version, the length of a JSON header, the header, the tables as
 //! little-endian `f32`, and the xxh3 checksum of all that.
@@ -45,9 +45,9 @@ pub struct Best {
     pub parameters: Parameters,
 }
 
-/// Everything a training needs to go on.
+/// Everything that resuming a training needs.
 ///
-/// Random numbers are keyed by seed, epoch and place, so the position stands for their state too.
+/// Random numbers are keyed by seed, epoch and place, so the position determines their state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
     /// The configuration of the training.
@@ -77,7 +77,7 @@ pub enum CheckpointError {
         source: io::Error,
     },
     /// Something else.
-    #[error("{}: this is no checkpoint of an embedding", path.display())]
+    #[error("{}: this is not a checkpoint of vectors", path.display())]
     NoCheckpoint {
         /// The file.
         path: PathBuf,
@@ -106,7 +106,7 @@ pub enum CheckpointError {
         /// The file.
         path: PathBuf,
     },
-    /// The header makes no sense.
+    /// The header is malformed.
     #[error("{}: bad header: {message}", path.display())]
     Header {
         /// The file.
@@ -124,7 +124,7 @@ pub enum CheckpointError {
     },
 }
 
-/// What stands in front of the tables.
+/// The header before the tables.
 #[derive(Serialize, Deserialize)]
 struct Header {
     config: EmbedConfig,

@@ -50,7 +50,7 @@ impl<'g> TrainingData<'g> {
     /// Takes up to `count` facts of the graph out for validation, at random by the seed.
     ///
     /// No entity and no relation loses its last fact, so all still have something to learn from.
-    /// Facts that were added stay: a support of five is no longer one without some of them.
+    /// Facts that were added stay: a support of five must keep all of them.
     pub fn hold_out(&mut self, count: usize, seed: u64) -> Vec<Fact> {
         let mut entity_facts = vec![0u32; self.graph.entity_count()];
         let mut relation_facts = vec![0u32; self.relation_count];

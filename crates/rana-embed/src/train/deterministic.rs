@@ -10,7 +10,7 @@ use super::table::Table;
 use crate::optimiser::Update;
 use crate::prefetch::fetch;
 
-/// Parts of a table per thread, so that a part with popular rows holds nobody up.
+/// Parts of a table per thread, so that a part with popular rows does not delay the others.
 const PARTS_PER_THREAD: usize = 4;
 
 /// Computes the gradients of all slices at the tables as they are, then updates every row once.

@@ -66,7 +66,7 @@ pub(crate) struct Lease<'l> {
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
-        // A thread that panics may have been refused one; then nobody goes on anyway.
+        // A thread that panics may have been refused one; then the training fails anyway.
         if !std::thread::panicking() {
             for bucket in self.buckets {
                 self.leases.is_lent[usize::from(bucket)].store(false, Ordering::Release);
@@ -95,7 +95,7 @@ impl Lease<'_> {
         self.check(row);
         let Leases { width, state_width, values, state, .. } = *self.leases;
         // SAFETY: `check` found the row in the table, whose length the constructor checked, and in a
-        // bucket of this lease. No other lease has that bucket, so nobody else holds a reference to
+        // bucket of this lease. No other lease has that bucket, so nothing else holds a reference to
         // the row, and `&mut self` says that this lease has given out none.
         unsafe {
             (

@@ -1,4 +1,4 @@
-//! Training: batches, epochs, validation, stopping and going on.
+//! Training: batches, epochs, validation, stopping and resuming.
 
 mod buckets;
 mod checkpoint;
@@ -43,7 +43,7 @@ use lock_free::{Round, Workplace};
 use shard::{Plan, Scratch, Shard, Slice, Spares};
 use table::Table;
 
-/// Why a training cannot start or go on.
+/// Why a training cannot start or fails.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TrainError {
     /// The configuration cannot be used.
@@ -74,7 +74,7 @@ pub enum TrainError {
     /// Validation found no ranks.
     #[error(transparent)]
     Validation(#[from] LinkPredictionError),
-    /// The loss is no number any more.
+    /// The loss is not finite.
     #[error("the loss is not finite in epoch {epoch}; lower learning_rate")]
     Diverged {
         /// The epoch, counted from 1.
@@ -89,7 +89,7 @@ pub enum PretrainingOutcome {
     Finished,
     /// Validation has not improved for as long as the patience lasts.
     Converged,
-    /// The stop flag was raised; the checkpoint goes on from here.
+    /// The stop flag was raised; the checkpoint resumes from here.
     Stopped,
 }
 
@@ -142,7 +142,7 @@ impl<'d> Trainer<'d> {
         Ok(Self { data, checkpoint: Checkpoint::start(config, data.fingerprint(), parameters) })
     }
 
-    /// A training that goes on where a checkpoint was made.
+    /// A training that resumes from a checkpoint.
     ///
     /// In deterministic mode it ends with the same bits as one that was never interrupted.
     ///
@@ -160,7 +160,7 @@ impl<'d> Trainer<'d> {
         Ok(Self { data, checkpoint })
     }
 
-    /// Where the training stands: what [`resume`](Self::resume) needs to go on.
+    /// The state of the training, for [`resume`](Self::resume).
     #[must_use]
     pub fn checkpoint(&self) -> &Checkpoint {
         &self.checkpoint
@@ -202,7 +202,7 @@ impl<'d> Trainer<'d> {
             let (started, first) = (Instant::now(), checkpoint.position.fact);
             let epoch = checkpoint.position.epoch;
             let order = next_order.take().unwrap_or_else(|| EpochOrder::new(&plan, epoch));
-            // The order of the next epoch is made beside this one, where it keeps nobody waiting.
+            // The order of the next epoch is made while this one runs.
             let is_over = rayon::in_place_scope(|scope| {
                 if epoch + 1 < config.epochs {
                     scope.spawn(|_| next_order = Some(EpochOrder::new(&plan, epoch + 1)));

@@ -21,7 +21,7 @@ pub struct EpochReport {
 pub trait Observer {
     /// So many more facts were trained on, at this mean loss.
     fn advanced(&mut self, facts: usize, loss: f64);
-    /// An epoch is over, and the training could go on from this checkpoint.
+    /// An epoch is over; the training can be resumed from this checkpoint.
     fn epoch_ended(&mut self, report: &EpochReport, checkpoint: &Checkpoint);
 }
 

@@ -51,7 +51,7 @@ pub(crate) trait Tables {
 /// Rows to bring into the cache ahead of use: their misses overlap, where one by one they would add up.
 pub(crate) const AHEAD: usize = 8;
 
-/// A table that nobody writes.
+/// A table that is only read.
 #[derive(Clone, Copy)]
 pub(crate) struct Frozen<'a> {
     pub(crate) values: &'a [f32],
@@ -75,7 +75,7 @@ impl Rows for Frozen<'_> {
     }
 }
 
-/// Tables that nobody writes: gradients are left in their shards.
+/// Tables that are only read: gradients stay in their shards.
 pub(crate) struct FrozenTables<'a> {
     pub(crate) entities: Frozen<'a>,
     pub(crate) relations: Frozen<'a>,

@@ -32,7 +32,7 @@ impl Beginning {
     /// Finds out how a journal begins, from its first bytes or all of them.
     ///
     /// # Errors
-    /// If it is no journal, or none that can be read.
+    /// If it is not a journal, or cannot be read.
     pub(super) fn of(path: &Path, bytes: &[u8]) -> Result<Self, JournalError> {
         if let Some(missing) = HEADER.as_bytes().strip_prefix(bytes) {
             return Ok(Self::Header { length: bytes.len(), missing });
@@ -40,7 +40,7 @@ impl Beginning {
         let path = || path.to_owned();
         let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
         let first = lines.next().unwrap_or_default();
-        // Somebody may have mended the file by hand, with other spaces or line breaks.
+        // The file may have been edited by hand, with other spaces or line breaks.
         if let Ok(header) = serde_json::from_slice::<Map<String, Value>>(first) {
             match header.get(NAME).and_then(Value::as_u64) {
                 Some(VERSION) if header.len() == 1 => {

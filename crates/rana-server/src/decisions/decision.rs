@@ -1,9 +1,9 @@
-//! [`Decision`]: what somebody said about a fact.
+//! [`Decision`]: a verdict about a fact.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What somebody says about a fact.
+/// A verdict about a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Verdict {

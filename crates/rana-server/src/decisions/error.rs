@@ -9,7 +9,7 @@ use super::beginning::VERSION;
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The operating system refused.
-    #[error("{}: the decisions cannot be read or written: {source}. Choose another file, or mend this one", path.display())]
+    #[error("{}: the decisions cannot be read or written: {source}. Choose another file, or repair this one", path.display())]
     Io {
         /// The file.
         path: PathBuf,
@@ -44,7 +44,7 @@ pub enum JournalError {
         version: u64,
     },
     /// A line before the end makes no sense.
-    #[error("{}, line {line}: {message}. The file was left as it is; mend the line, or choose another file", path.display())]
+    #[error("{}, line {line}: {message}. The file was left as it is; correct the line, or choose another file", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,

@@ -36,10 +36,10 @@ pub(super) struct Opened {
 }
 
 impl Journal {
-    /// Opens or makes the file, for nobody else meanwhile, and moves an end that was not finished into a file beside it.
+    /// Opens or makes the file with an exclusive lock, and moves an unfinished end into a file beside it.
     ///
     /// # Errors
-    /// If another process has it, it is no journal, a line before the end makes no sense, or the system refuses.
+    /// If another process has locked it, it is not a journal, a line before the end is malformed, or the system fails.
     pub(super) fn open(path: &Path) -> Result<Opened, JournalError> {
         let io = |source| JournalError::Io { path: path.to_owned(), source };
         let mut file =
@@ -112,7 +112,7 @@ impl Journal {
             return Err(said);
         }
         if let Err(error) = self.file.sync_data() {
-            // Nobody knows what the disk has now, and a second sync may say that all is well.
+            // The content of the disk is unknown now, and a second sync may succeed all the same.
             let said = format!("{}; start the server again", say(error));
             self.broken = Some(said.clone());
             return Err(said);

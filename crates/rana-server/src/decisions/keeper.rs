@@ -108,7 +108,7 @@ fn write(mut journal: Journal, mut receiver: mpsc::Receiver<Message>, ledger: &R
         let outcome = if decisions.is_empty() { Ok(()) } else { journal.append(&decisions) };
         let numbers: Vec<u64> = decisions.iter().map(|decision| decision.number).collect();
         if outcome.is_ok() {
-            // Before anybody hears of it, so that whoever does also reads it.
+            // Before it is acknowledged, so that a client reads what was acknowledged.
             let mut ledger = ledger.write().unwrap_or_else(PoisonError::into_inner);
             decisions.into_iter().for_each(|decision| ledger.add(decision));
         }

@@ -1,4 +1,4 @@
-//! What people decide about answers: taken in, kept on the disk, given back.
+//! Decisions of people about answers: received, kept on disk, listed.
 
 mod beginning;
 mod decision;
@@ -68,7 +68,7 @@ pub(crate) struct KeptDecision {
     time: String,
 }
 
-/// What somebody says about a fact.
+/// A verdict about a fact.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewDecision {
@@ -78,7 +78,7 @@ pub(crate) struct NewDecision {
     head: String,
     /// The name or unique label of the tail.
     tail: String,
-    /// What is said.
+    /// The verdict.
     verdict: Verdict,
     /// The score that the answer had.
     score: Option<f64>,
@@ -173,7 +173,7 @@ pub(crate) async fn decide(
             Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Stopping", detail).retry_after(5))
         }
         Err(NotKept::Disk(why)) => Err(Problem::internal(format!(
-            "The decision was not kept, because the disk refused it: {why}. Look after the disk, then send it again."
+            "The decision was not kept, because it could not be written: {why}. Check the disk, then send it again."
         ))),
     }
 }

@@ -1,4 +1,4 @@
-//! [`TornEnd`]: the end of a journal that is no whole decision, saved in a file beside it.
+//! [`TornEnd`]: the unfinished end of a journal, saved in a file beside it.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::directory::sync_directory;
 use super::error::JournalError;
 
-/// The end of a journal that is no whole decision, saved in a file beside it. A crash leaves such an end.
+/// The unfinished end of a journal, saved in a file beside it. A crash leaves such an end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TornEnd {
     journal: PathBuf,
@@ -33,7 +33,7 @@ impl TornEnd {
         match write() {
             Ok(()) => Ok(Self { journal: journal.to_owned(), path, length: end.len() as u64 }),
             Err(source) => {
-                // The journal still has it all, and half a copy helps nobody.
+                // The journal still has everything, and half a copy is useless.
                 let _ = fs::remove_file(&path);
                 Err(JournalError::Torn { journal: journal.to_owned(), path, source })
             }
@@ -58,7 +58,7 @@ impl fmt::Display for TornEnd {
         let Self { journal, path, length } = self;
         write!(
             out,
-            "{}: the end is no whole decision, as after a crash; its {length} bytes were moved to {}",
+            "{}: the last decision is incomplete, as after a crash; its {length} bytes were moved to {}",
             journal.display(),
             path.display()
         )
@@ -90,19 +90,19 @@ mod tests {
         let journal = dir.path().join("decisions.jsonl");
         let file = File::create_new(&journal).unwrap();
         let aside = |number: usize| dir.path().join(format!("decisions.jsonl.torn-{number}"));
-        fs::write(aside(1), "somebody's").unwrap();
+        fs::write(aside(1), "another's").unwrap();
         fs::create_dir(aside(2)).unwrap();
         for number in [3, 4] {
             let torn = TornEnd::save(&journal, &file, b"{\"num").unwrap();
             assert_eq!((torn.path(), torn.length()), (&*aside(number), 5));
             assert_eq!(fs::read(aside(number)).unwrap(), b"{\"num");
         }
-        assert_eq!(fs::read(aside(1)).unwrap(), b"somebody's");
+        assert_eq!(fs::read(aside(1)).unwrap(), b"another's");
     }
 
     #[test]
     #[cfg(unix)]
-    fn nobody_else_may_read_it() {
+    fn other_users_may_not_read_it() {
         use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
         let journal = dir.path().join("decisions.jsonl");

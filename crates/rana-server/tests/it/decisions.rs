@@ -439,7 +439,7 @@ fn a_full_disk_refuses_decisions_and_loses_none() {
     assert!(refused > 2, "{refused}");
     for turn in [refused, refused + 1] {
         let problem = decide(turn).problem(500, "The server failed");
-        assert!(problem["detail"].as_str().unwrap().contains("the disk refused it"), "{problem}");
+        assert!(problem["detail"].as_str().unwrap().contains("could not be written"), "{problem}");
     }
     assert_eq!(count(), refused);
     server.kill().unwrap();

@@ -50,7 +50,7 @@ pub struct Resembled {
     pub head: EntityRef,
     /// Its tail.
     pub tail: EntityRef,
-    /// The distance of the answer, with the relation that this pair alone stands for.
+    /// The distance of the answer to the relation that this pair alone gives.
     pub distance: f32,
 }
 

@@ -53,7 +53,7 @@ pub struct Reproduction {
     pub is_smoke: bool,
 }
 
-/// What makes a training short in a smoke run.
+/// The settings of a short training, for a smoke run.
 const SMOKE: [&str; 4] = ["steps=12", "eval_every=6", "batch=4", "patience=0"];
 /// The preset of vectors for link-prediction models among few-shot ones.
 const KGE_PRESET: &str = "nell-one-few-shot";
@@ -61,7 +61,7 @@ const KGE_PRESET: &str = "nell-one-few-shot";
 const COMMON_SHOTS: usize = 8;
 
 impl Reproduction {
-    /// The presets of an experiment unless somebody chooses others: the paper's reading, and in Table 2 also the
+    /// The default presets of an experiment: the paper's reading, and in Table 2 also the
     /// tuned one.
     #[must_use]
     pub fn usual_presets(experiment: Experiment) -> Vec<String> {
@@ -109,7 +109,7 @@ impl Reproduction {
     /// Does what is not done yet, and writes the table and its picture into the workspace.
     ///
     /// # Errors
-    /// If something cannot be done, or somebody asks to stop; doing the same again goes on from there.
+    /// If a training fails or is stopped; the same reproduction resumes from there.
     pub fn run(
         &self,
         workspace: &Workspace,

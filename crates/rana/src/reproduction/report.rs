@@ -62,7 +62,7 @@ pub struct ReproductionRow {
 pub enum RowKind {
     /// A model that is trained by steps.
     Trained,
-    /// RANA and the evidence in the graph.
+    /// A trained model and the evidence in the graph.
     Fused,
     /// Vectors by their own score.
     Vectors,
@@ -116,7 +116,7 @@ pub struct SeedResult {
 }
 
 impl Ours {
-    /// What some seeds say together; none if there are none.
+    /// The results of some seeds together; none without seeds.
     pub(super) fn of(per_seed: Vec<SeedResult>) -> Option<Self> {
         if per_seed.is_empty() {
             return None;

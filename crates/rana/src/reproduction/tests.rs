@@ -13,7 +13,7 @@ fn numbers(report: &ReproductionReport) -> Vec<(String, Option<Ours>)> {
 }
 
 #[test]
-fn a_stopped_reproduction_goes_on_to_the_same_table() {
+fn a_stopped_reproduction_resumes_to_the_same_table() {
     let dir = tempfile::tempdir().unwrap();
     let [whole, broken] = ["whole", "broken"].map(|name| Workspace::new(dir.path().join(name)));
     let table = Reproduction::smoke(Experiment::Table2);
@@ -28,7 +28,7 @@ fn a_stopped_reproduction_goes_on_to_the_same_table() {
     };
     assert!(stops > 2, "{stops}");
     assert_eq!(numbers(&report), numbers(&expected));
-    // Both presets and everything that learns nothing have numbers, and what is not built says so.
+    // Both presets and everything that learns nothing have numbers, and models that are not built are marked.
     let has_numbers = |key: &str| report.rows.iter().find(|row| row.key == key).unwrap().ours.is_some();
     for key in ["transe", "distmult", "complex", "simple", "rotate"] {
         let row = report.rows.iter().find(|row| row.key == key).unwrap();

@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Longer texts are found by their first bytes; nobody types more.
+/// Longer texts are found by their first bytes.
 const LENGTH: usize = 256;
 
 /// A text as it is compared: words of lower-case letters and digits with one space between them.

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-/// How many values one value of the level above stands for.
+/// How many values one value of the level above covers.
 const BLOCK: usize = 32;
 
 /// A place in the text and the entity it belongs to.

@@ -319,7 +319,7 @@ impl Finds {
     }
 }
 
-/// A word of a query and the words it may stand for.
+/// A word of a query and the words it may mean.
 struct Spelled<'q> {
     word: &'q str,
     variants: Vec<Variant>,
@@ -341,7 +341,7 @@ impl Meant<'_> {
         let is_last = at + 1 == self.query.len();
         let length = spelled.len();
         if is_last && edits > 0 {
-            // Somebody may still be typing the last word.
+            // The last word may still be being typed.
             spelled.extend_from_slice(word.as_bytes());
             let found = self.keys.starting(self.text, range.clone(), spelled);
             self.ranges.extend((!found.is_empty()).then_some((edits, found)));
@@ -379,7 +379,7 @@ impl Meant<'_> {
         }
     }
 
-    /// Goes on with the keys of a range that have this word next.
+    /// Narrows a range to the keys that have this word next.
     fn take(&mut self, range: Range<usize>, spelled: &mut Vec<u8>, at: usize, word: &[u8], edits: usize) {
         let length = spelled.len();
         spelled.extend_from_slice(word);

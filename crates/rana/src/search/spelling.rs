@@ -1,4 +1,4 @@
-//! [`Spelling`]: the words of a graph that somebody may have meant.
+//! [`Spelling`]: the words of a graph that resemble a misspelt one.
 
 use fst::{IntoStreamer, Set, SetBuilder, Streamer};
 use levenshtein_automata::{Distance, LevenshteinAutomatonBuilder};
@@ -59,7 +59,7 @@ impl Spelling {
         }
     }
 
-    /// The other words that `word` may stand for, in ascending order.
+    /// The other words that `word` may mean, in ascending order.
     pub(super) fn variants(&self, word: &str, most: usize) -> Vec<Variant> {
         let edits = word_budget(word).min(most);
         if edits == 0 {

@@ -47,7 +47,7 @@ fn the_best_come_first() {
     // Best known first among the misspelled.
     assert_eq!(find("patis", 10), [("Q1", Fuzzy), ("Q2", Fuzzy), ("Q3", Fuzzy)]);
     assert_eq!(find("univresity", 10), [("Q1", Fuzzy)]);
-    // Somebody is still typing.
+    // A word that is still being typed.
     assert_eq!(find("univresity of pa", 10), [("Q1", Fuzzy)]);
     assert_eq!(find("of paris", 10), [("Q1", Word)]);
     // Codes are not misspelled.

@@ -101,7 +101,7 @@ impl<'s> Sweep<'s> {
     /// the workspace.
     ///
     /// # Errors
-    /// If a trial cannot be done, or somebody asks to stop; the same sweep then goes on from there.
+    /// If a trial fails or is stopped; the same sweep resumes from there.
     pub fn run(&self, watch: &dyn Watch) -> Result<SweepReport, TrialError> {
         let trials: Vec<Named> = self.members.iter().map(|member| member.named.clone()).collect();
         let results = run_all(&trials, self.store, &self.workspace, watch)?;

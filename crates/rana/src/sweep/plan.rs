@@ -83,7 +83,7 @@ impl Default for SweepPlan {
 /// A plan that cannot be carried out.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlanError {
-    /// The file is no plan.
+    /// The file is not a plan.
     #[error("{0}")]
     Malformed(String),
     /// There is no such preset.
@@ -143,7 +143,7 @@ impl SweepPlan {
     /// Reads a plan.
     ///
     /// # Errors
-    /// If it is no TOML, or has an unknown field.
+    /// If it is not TOML, or has an unknown field.
     pub fn of_text(text: &str) -> Result<Self, PlanError> {
         toml::from_str(text).map_err(|error| PlanError::Malformed(error.to_string().trim_end().to_owned()))
     }
@@ -207,7 +207,7 @@ impl SweepPlan {
             Some(folds @ (0 | 1)) => {
                 return Err(bad(
                     "folds",
-                    &format!("{folds} is no cross-validation; give at least 2, or leave it out"),
+                    &format!("{folds} is too few for cross-validation; give at least 2, or leave it out"),
                 ));
             }
             None if self.select == Select::Folds => {
@@ -263,7 +263,7 @@ impl SweepPlan {
                 (Some(toml::Value::Integer(value)), _) => {
                     u64::try_from(*value).map_err(|_| bad(&name, &format!("{value} is below 0")))
                 }
-                (Some(value), _) => Err(bad(&name, &format!("{value} is no whole number"))),
+                (Some(value), _) => Err(bad(&name, &format!("{value} is not a whole number"))),
             }
         };
         let (trials, seed) = (number("trials", None)?, number("seed", Some(0))?);
@@ -338,7 +338,7 @@ fn grid_values(field: &str, values: &toml::Value) -> Result<Vec<toml::Value>, Pl
             Err(bad(&name, &"the list is empty; give at least one value, or leave it out"))
         }
         toml::Value::Array(values) => Ok(values.clone()),
-        value => Err(bad(&name, &format!("{value} is no list; say [{value}], or put it under [set]"))),
+        value => Err(bad(&name, &format!("{value} is not a list; say [{value}], or put it under [set]"))),
     }
 }
 
@@ -447,13 +447,13 @@ mod tests {
             ("[set]\nseed = 3", "set.seed: training seeds"),
             ("[grid]", "grid: it is empty"),
             ("[grid]\ngamma = []", "grid.gamma: the list is empty"),
-            ("[grid]\ngamma = 3.0", "grid.gamma: 3.0 is no list"),
+            ("[grid]\ngamma = 3.0", "grid.gamma: 3.0 is not a list"),
             ("[grid]\ngammma = [3.0]", "gammma=3.0: unknown field `gammma`"),
             ("[grid]\nJ = [1, 0]", "J=0: J is 0"),
             ("[grid]\nattn = ['none']", "attn=none: "),
             ("seeds = []", "seeds: the list is empty"),
             ("seeds = [1, 1]", "seeds: a seed is given twice"),
-            ("folds = 1", "folds: 1 is no cross-validation"),
+            ("folds = 1", "folds: 1 is too few for cross-validation"),
             ("select = 'folds'", "select: \"folds\" needs"),
             ("select = 'test'", "unknown variant `test`"),
             ("[random]\neta = [1.0]", "random.trials: say how many"),

@@ -29,7 +29,7 @@ fn numbers(report: &SweepReport) -> Vec<(String, Vec<String>)> {
 }
 
 #[test]
-fn a_stopped_sweep_goes_on_to_the_same_results() {
+fn a_stopped_sweep_resumes_to_the_same_results() {
     let dir = tempfile::tempdir().unwrap();
     let [whole, broken] = ["whole", "broken"].map(|name| Workspace::new(dir.path().join(name)));
     let store = umls(&whole);
@@ -50,7 +50,7 @@ fn a_stopped_sweep_goes_on_to_the_same_results() {
     assert!(stops > 4, "{stops}");
     assert_eq!(numbers(&report), numbers(&expected));
 
-    // The best is on top, and what it takes to train it again is said.
+    // The best is on top, and the report has the settings to train it again.
     let mrrs: Vec<f64> = report.rows.iter().map(|row| row.dev_mrr.unwrap().mean).collect();
     assert!(mrrs.windows(2).all(|pair| pair[0] >= pair[1]), "{mrrs:?}");
     let typed = crate::Settings::of_assignments(&report.best_settings).unwrap();
@@ -68,7 +68,7 @@ fn a_stopped_sweep_goes_on_to_the_same_results() {
     ] {
         assert!(broken.root().join(name).exists(), "{name}");
     }
-    // Nobody has looked at test.
+    // Test was not evaluated.
     let text = std::fs::read_to_string(report.rows[0].trials[0].path.join("result.json")).unwrap();
     assert!(text.contains("\"test\": null"), "{text}");
 }

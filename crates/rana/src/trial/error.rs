@@ -39,7 +39,7 @@ pub enum TrialError {
     NoVectors {
         /// The name.
         name: String,
-        /// Why it is no preset.
+        /// Why it is not a preset.
         source: PresetError,
     },
     /// The place of a trial is taken by something else.

@@ -91,7 +91,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// What makes it the trial it is.
+    /// The data, vectors and settings that identify it.
     #[must_use]
     pub fn identity(&self, store: &Store) -> TrialIdentity {
         TrialIdentity {
@@ -123,7 +123,7 @@ impl Trial {
         (result.identity == self.identity(store) && is_measured).then_some(result)
     }
 
-    /// How much there is to do, in no unit but the same for all trials.
+    /// How much work it is; only ratios between trials count.
     #[must_use]
     pub fn work(&self) -> f64 {
         self.config.work()
@@ -132,8 +132,8 @@ impl Trial {
     /// Does what is not done yet.
     ///
     /// # Errors
-    /// If the parts do not go together, the disk refuses, or somebody asks to stop. Settings that training
-    /// diverges with are a result.
+    /// If the parts do not go together, the disk fails, or the trial is stopped. A training that diverges is a
+    /// result.
     pub fn run(
         &self,
         store: &Store,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::identity::TrialIdentity;
 
-/// What is measured of a trained model. Dev always is; test only where somebody asks for it.
+/// What is measured of a trained model: dev always, test only on request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measures {
     /// Whether the test tasks are evaluated.

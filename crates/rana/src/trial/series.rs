@@ -19,7 +19,7 @@ pub struct Named {
 /// Does trials in their order and gives their results; what was finished before is only read.
 ///
 /// # Errors
-/// If a trial cannot be done, or somebody asks to stop. What was finished until then stays.
+/// If a trial fails or is stopped. Finished trials are kept.
 pub fn run_all(
     trials: &[Named],
     store: &Store,

@@ -16,7 +16,7 @@ use super::watch::{PretrainingWatch, Watch};
 use super::workspace::Workspace;
 use crate::VectorTraining;
 
-/// Stands for the settings that serve the size of a graph.
+/// The name of the settings recommended for the size of a graph.
 const RECOMMENDED: &str = "recommended";
 /// The usual number of facts in a support.
 const SUPPORT: usize = 5;
@@ -86,10 +86,10 @@ pub struct ReadyVectors {
 }
 
 impl VectorPlan {
-    /// Vectors that somebody else made for a graph.
+    /// Vectors of a graph that exist already.
     ///
     /// # Errors
-    /// If there are none, or they are those of another graph or cannot be started from.
+    /// If there are none, they belong to another graph, or a training cannot start from them.
     pub fn given(path: impl Into<PathBuf>, store: &Store) -> Result<Self, TrialError> {
         let path = path.into();
         let set = EmbeddingSet::open(&path, &store.graph)?;
@@ -158,7 +158,7 @@ impl VectorPlan {
         }
     }
 
-    /// Makes them, unless they are there. An interrupted training goes on to the same result.
+    /// Trains them, unless they exist. An interrupted training is resumed to the same result.
     ///
     /// # Errors
     /// If training fails or is stopped, or the disk refuses.

@@ -9,7 +9,7 @@
 //!     result.json                          what was measured, written last
 //! ```
 //!
-//! The hash is that of the settings, so trials with the same ones share a place whoever asks for them.
+//! The hash is that of the settings, so the same trial of different sweeps and tables shares a place.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -27,7 +27,7 @@ use crate::terminal::{BOLD, Terminal, thousands};
 /// Complete a relation from a few of its facts: ranked answers, how sure they are, and why.
 ///
 /// The relation may be one that the graph has few facts of, a task that was withheld from it, or a new one: nothing is
-/// trained again. Names may be labels; a miss is answered with what was perhaps meant.
+/// trained again. Names may be labels; an unknown name is answered with similar ones.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -39,7 +39,7 @@ Examples:
 
 A file of pairs has head⇥tail or head⇥relation⇥tail on each line, a file of heads or candidates one name a line; \
 `-` is standard input. Confidence is the chance that a benchmark would know the fact, given that the head has the \
-relation at all; it never changes the order of answers. `rana complete` says so where there are too few examples to tell. \
+relation at all; it never changes the order of answers. With too few examples there is no confidence. \
 QuickStatements asks for Wikidata's names. Answers are the same whatever the shards, threads and formats.")]
 pub(crate) struct CompleteArgs {
     /// The run of `rana train` or `rana fuse`.
@@ -129,7 +129,7 @@ impl FromStr for Shard {
             text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
         match parts {
             Some((number, of)) if (1..=of).contains(&number) => Ok(Self { number, of }),
-            _ => Err(format!("`{text}` is no part; say 1/8 for the first of eight")),
+            _ => Err(format!("`{text}` is not a part; say 1/8 for the first of eight")),
         }
     }
 }
@@ -137,7 +137,7 @@ impl FromStr for Shard {
 fn share(text: &str) -> Result<f32, String> {
     match text.parse() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
-        _ => Err(format!("`{text}` is no share; say a number from 0 to 1")),
+        _ => Err(format!("`{text}` is not a share; say a number from 0 to 1")),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::error::CliError;
 /// Finds what texts name in a graph.
 pub(super) struct Resolver<'g> {
     graph: &'g Graph,
-    /// Made when the first text is no name: reading millions of labels takes a while.
+    /// Built when the first text is not a name: reading millions of labels takes a while.
     index: OnceLock<NameIndex>,
 }
 

@@ -29,7 +29,7 @@ use crate::terminal::{BOLD, DIM, Terminal, thousands};
 ///
 /// Models: transe, distmult, complex, simple, rotate. Settings are those recommended for the model
 /// and the size of the graph, unless a preset, a file or options say otherwise, in this order. The
-/// vectors are kept with the graph. Ctrl-C writes a checkpoint, and --resume goes on from it.
+/// vectors are kept with the graph. Ctrl-C writes a checkpoint, and --resume resumes from it.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("\
 Presets: {}.
@@ -64,7 +64,7 @@ pub(crate) struct EmbedArgs {
     /// How many threads to use; all processors if not given.
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Go on from the checkpoint of an interrupted training, to the same result.
+    /// Resume an interrupted training from its checkpoint, to the same result.
     #[arg(long, conflicts_with_all = ["settings", "ImportVectorsArgs"])]
     resume: bool,
     /// Print the settings as TOML, every field, and train nothing.
@@ -74,7 +74,7 @@ pub(crate) struct EmbedArgs {
     import: ImportVectorsArgs,
 }
 
-/// The file beside the vectors that an interrupted training goes on from.
+/// The file beside the vectors that an interrupted training resumes from.
 const CHECKPOINT: &str = EmbeddingSet::CHECKPOINT;
 
 pub(crate) fn run(args: &EmbedArgs, terminal: &Terminal) -> Result<(), CliError> {
@@ -136,7 +136,7 @@ fn print_config(config: &EmbedConfig) -> Result<(), CliError> {
     print_settings(config, &unset)
 }
 
-/// The checkpoint to go on from: in --out, or the only one that is kept with the graph.
+/// The checkpoint to resume from: in --out, or the only one that is kept with the graph.
 fn find_checkpoint(args: &EmbedArgs) -> Result<PathBuf, CliError> {
     if let Some(out) = &args.out {
         let path = out.join(CHECKPOINT);

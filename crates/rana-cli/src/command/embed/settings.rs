@@ -148,7 +148,7 @@ fn model_of(file: &SettingsFile) -> Result<Option<ModelKind>, CliError> {
     match file.settings.table.get("model") {
         None => Ok(None),
         Some(toml::Value::String(name)) => name.parse().map(Some).map_err(|error: String| file.bad(&error)),
-        Some(_) => Err(file.bad(&"model is no text")),
+        Some(_) => Err(file.bad(&"model is not a text")),
     }
 }
 

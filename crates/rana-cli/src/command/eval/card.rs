@@ -120,7 +120,7 @@ impl CardMaker<'_> {
 #[derive(Serialize)]
 pub(super) struct Cards<'a> {
     few_shot: &'a [EvaluationCard],
-    /// If there is one card, its keys stand beside the others.
+    /// If there is one card, its keys are beside the others.
     #[serde(flatten)]
     only_card: Option<&'a EvaluationCard>,
     #[serde(skip)]

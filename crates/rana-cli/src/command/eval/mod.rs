@@ -238,7 +238,7 @@ impl Evaluation<'_> {
     }
 }
 
-/// A query that the vectors were trained on is no query.
+/// Warns if vectors were trained on queries.
 fn warn_of_seen_queries(metadata: &EmbeddingMetadata, settings: CardSettings, terminal: &Terminal) {
     let Some(seen) = metadata.support_shots else { return };
     let CardSettings { shots, draws, .. } = settings;

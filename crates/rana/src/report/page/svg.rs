@@ -66,7 +66,7 @@ impl Svg {
         self.body += &format!("<polyline points=\"{}\"{dashes} class=\"{class}\"/>\n", points.join(" "));
     }
 
-    /// Opens a group whose title is shown where somebody points at it.
+    /// Opens a group whose title is shown under the pointer.
     pub(super) fn begin_group(&mut self, title: &str) {
         self.body += &format!("<g><title>{}</title>\n", escape(title));
     }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::fused;
 use crate::open::{OpenError, OpenedModel, RunToOpen, open_stepped};
+use crate::metar::{self, MetarConfig};
 use crate::rana::{self, RanaConfig};
 use crate::training::{ModelConfig, SteppedConfig};
 
@@ -19,6 +20,7 @@ pub const FUSED: &str = "rana-fused";
 /// Every model that can be trained into a run.
 pub static MODELS: &[ModelEntry] = &[
     ModelEntry::steps::<RanaConfig>("RANA", rana::ABOUT, rana::PRESETS),
+    ModelEntry::steps::<MetarConfig>("MetaR", metar::ABOUT, metar::PRESETS),
     ModelEntry::evidence(FUSED, "rana-fused", fused::ABOUT, fused::open),
 ];
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rana_embed::link_prediction::{Metrics, TieRule};
 use rana_graph::Split;
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::averages::{Averages, Spread};
 use crate::candidate_policy::CandidatePolicy;
@@ -60,25 +60,27 @@ pub struct Protocol {
 }
 
 /// What was measured of one model.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CardResult {
     /// On the official support: the first K facts.
     pub official: Official,
     /// On resampled supports, if any were drawn.
     pub resampled: Option<Resampled>,
     /// The MRR of each draw over all queries. Draws are the same for all rows of a protocol, so they can be paired.
+    #[serde(default)]
     pub draw_mrrs: Vec<f64>,
     /// Why there is nothing on resampled supports though some were drawn.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_resampled: Option<String>,
     /// On the queries that are common to all K, if any task is large enough.
     pub common: Option<Common>,
     /// The share of official ranks up to k, for growing k.
+    #[serde(default)]
     pub hits_curve: Vec<HitsAt>,
 }
 
 /// A result on the official support.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Official {
     /// Over all queries, as published results are.
     pub micro: Metrics,
@@ -86,11 +88,12 @@ pub struct Official {
     #[serde(rename = "macro")]
     pub macro_average: MacroMetrics,
     /// What ties do to the numbers.
+    #[serde(default)]
     pub ties: Ties,
 }
 
 /// The same ranks under each tie rule, over all queries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ties {
     /// If every tie were decided for the true tail.
     pub optimistic: Averages,
@@ -105,7 +108,7 @@ pub struct Ties {
 }
 
 /// Results over random supports.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Resampled {
     /// How many supports of each task were drawn.
     pub draws: usize,
@@ -118,11 +121,13 @@ pub struct Resampled {
 
 /// Results on queries that are in no support of up to `common_shots` facts, so that results with
 /// different numbers of shots answer the same queries.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Common {
     /// How many tasks have such a query.
+    #[serde(default)]
     pub tasks: usize,
     /// How many tasks are too small.
+    #[serde(default)]
     pub left_out: usize,
     /// How many such queries there are.
     pub queries: u64,
@@ -133,7 +138,7 @@ pub struct Common {
 }
 
 /// A point of the curve of hits.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HitsAt {
     /// The largest rank that counts.
     pub k: u64,
@@ -142,13 +147,14 @@ pub struct HitsAt {
 }
 
 /// How well a model completes one task.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RelationCard {
     /// The relation.
     pub relation: String,
     /// Its label, if it has one.
     pub label: Option<String>,
     /// How many candidates its queries are ranked among, known tails included.
+    #[serde(default)]
     pub candidates: usize,
     /// How many queries it has.
     pub queries: u64,
@@ -159,7 +165,7 @@ pub struct RelationCard {
 }
 
 /// A task over random supports.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RelationResampled {
     /// The mean reciprocal rank of its queries, by draw.
     pub mrr: Spread,

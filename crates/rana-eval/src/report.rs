@@ -2,7 +2,7 @@
 
 use rana_embed::link_prediction::{Metrics, Rank, TieRule};
 use rana_graph::Split;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How well a model completes the tasks of a split.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,7 +23,8 @@ pub struct FewShotReport {
 }
 
 /// Means over tasks. All are zero if there are none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct MacroMetrics {
     /// How many tasks were averaged.
     pub tasks: usize,

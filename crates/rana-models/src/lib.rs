@@ -5,7 +5,7 @@
 //! | folder | concept |
 //! | --- | --- |
 //! | `training/` | training by steps: trainer, optimiser, learned rows, run directory, dev selection |
-//! | `rana/` | RANA |
+//! | `rana/`, `metar/` | RANA, MetaR |
 //! | `fused/` | a trained model and the evidence in the graph |
 //! | `vectors/` | link-prediction vectors among few-shot models |
 //! | `training_free.rs` | baselines that learn nothing |
@@ -21,6 +21,7 @@ mod choices;
 pub mod fused;
 mod gathered;
 mod kernels;
+pub mod metar;
 mod open;
 pub mod paths;
 pub mod rana;

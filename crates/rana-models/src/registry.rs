@@ -5,6 +5,7 @@
 
 use crate::fused;
 use crate::open::{OpenError, OpenedModel, RunToOpen, open_stepped};
+use crate::metar::{self, MetarConfig};
 use crate::rana::{self, RanaConfig};
 use crate::training::{ModelConfig, SteppedConfig};
 
@@ -17,6 +18,7 @@ pub const FUSED: &str = "rana-fused";
 /// Every model that can be trained into a run.
 pub static MODELS: &[ModelEntry] = &[
     ModelEntry::steps::<RanaConfig>("RANA", rana::ABOUT, rana::PRESETS),
+    ModelEntry::steps::<MetarConfig>("MetaR", metar::ABOUT, metar::PRESETS),
     ModelEntry::evidence(FUSED, "rana-fused", fused::ABOUT, fused::open),
 ];
 

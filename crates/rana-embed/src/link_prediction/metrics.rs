@@ -1,12 +1,13 @@
 //! [`LinkReport`]: what many ranks say together.
 
 use rana_graph::RelationId;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::rank::{FactRanks, Rank, TieRule};
 
 /// The usual summary of ranks. All means are zero if there are no queries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Metrics {
     /// How many ranks were summed up.
     pub queries: u64,

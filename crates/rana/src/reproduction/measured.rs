@@ -4,14 +4,14 @@ use std::fs;
 use std::time::Instant;
 
 use rana_embed::EmbeddingSet;
-use rana_eval::{CardSettings, EvaluationCard, FewShotEvaluation, NamedModel};
+use rana_eval::{CardSettings, EvaluationCard, NamedModel, Official};
 use rana_fewshot::FewShotModel;
 use rana_graph::{Split, Store};
 use rana_models::vectors::MeanTranslation;
 use rana_models::{Baseline, MEAN_TRANSLATION};
 use serde::{Deserialize, Serialize};
 
-use crate::trial::{Measures, Scores, TaskScores, TrialError, VectorIdentity, Watch, Workspace, hash};
+use crate::trial::{Measures, TestResult, TrialError, VectorIdentity, Watch, Workspace, hash};
 
 /// What was measured of some models, as a file of the workspace keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,8 +34,8 @@ struct Identity {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Measured {
     pub(super) name: String,
-    pub(super) dev: Scores,
-    pub(super) test: TaskScores,
+    pub(super) dev: Official,
+    pub(super) test: TestResult,
     pub(super) seconds: f64,
 }
 
@@ -110,15 +110,15 @@ impl Measuring<'_> {
         let settings = CardSettings { shots: self.shots, draws, common_shots, ..CardSettings::default() };
         let Store { graph, tasks, .. } = self.store;
         let card = settings.evaluate(*subject, others, graph, tasks, self.watch.progress())?;
-        let evaluation = FewShotEvaluation { shots: self.shots, ..FewShotEvaluation::default() };
+        let dev = CardSettings { split: Split::Dev, draws: 0, ..settings };
         let seconds = started.elapsed().as_secs_f64() / models.len() as f64;
         models
             .iter()
             .map(|(name, model)| {
-                let dev = evaluation.evaluate(*model, graph, tasks, Split::Dev, &())?;
+                let dev = dev.evaluate((name, *model), &[], graph, tasks, &())?;
                 Ok(Measured {
                     name: (*name).to_owned(),
-                    dev: Scores::from(&dev),
+                    dev: dev.result.official,
                     test: test_scores(&card, name),
                     seconds,
                 })
@@ -128,9 +128,9 @@ impl Measuring<'_> {
 }
 
 /// What a card says of one of its rows.
-fn test_scores(card: &EvaluationCard, name: &str) -> TaskScores {
+fn test_scores(card: &EvaluationCard, name: &str) -> TestResult {
     match card.baselines.iter().find(|row| row.name == name) {
-        Some(row) => TaskScores::from(&row.result),
-        None => TaskScores::from(card),
+        Some(row) => TestResult::from(&row.result),
+        None => TestResult::from(card),
     }
 }

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rana_embed::{EmbedConfig, ModelKind};
+use rana_eval::Official;
 use rana_fewshot::PretrainingFacts;
 use rana_graph::Store;
 use rana_models::training::RunConfig;
@@ -28,8 +29,8 @@ pub use report::{Ours, ReproductionReport, ReproductionRow, RowKind, SeedResult}
 
 use crate::settings::Settings;
 use crate::trial::{
-    Measures, Named, Pace, Scores, TaskScores, Trial, TrialError, TrialOutcome, TrialResult, Turn,
-    VectorPlan, VectorSettings, Watch, Workspace, run_all,
+    Measures, Named, Pace, TestResult, Trial, TrialError, TrialOutcome, TrialResult, Turn, VectorPlan,
+    VectorSettings, Watch, Workspace, run_all,
 };
 use experiment::{Row, SHOTS, Subject};
 use measured::{Measured, Measuring};
@@ -442,19 +443,20 @@ fn seed_of(seed: Option<u64>, measured: &Measured) -> SeedResult {
 
 fn seed_result(
     seed: Option<u64>,
-    dev: &Scores,
-    test: &TaskScores,
+    dev: &Official,
+    test: &TestResult,
     seconds: f64,
     path: Option<PathBuf>,
 ) -> SeedResult {
+    let result = &test.result;
     SeedResult {
         seed,
-        test: test.official.micro,
-        macro_mrr: test.official.macro_average.mrr,
+        test: (&result.official.micro).into(),
+        macro_mrr: result.official.macro_average.mrr,
         dev_mrr: dev.micro.mrr,
-        resampled_mrr: test.resampled.map(|of| of.micro.mrr),
-        draw_mrrs: test.draw_mrrs.clone(),
-        common_mrr: test.common.map(|of| of.official.micro.mrr),
+        resampled_mrr: result.resampled.map(|of| of.micro.mrr),
+        draw_mrrs: result.draw_mrrs.clone(),
+        common_mrr: result.common.as_ref().map(|of| of.official.micro.mrr),
         seconds,
         path,
     }

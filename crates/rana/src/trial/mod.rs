@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use rana_eval::{CardSettings, FewShotEvaluation};
+use rana_eval::CardSettings;
 use rana_graph::{Split, Store, Unit};
 use rana_models::training::{
     Manifest, MetaTraining, Run, RunConfig, RunError, StartVectors, TrainingError, TrainingOutcome,
@@ -21,10 +21,7 @@ use rana_models::training::{
 pub use error::TrialError;
 pub use identity::TrialIdentity;
 pub(crate) use identity::hash;
-pub use result::{
-    CommonScores, Measurement, Measures, RelationScores, ResampledScores, Scores, TaskScores, TrialOutcome,
-    TrialResult, TrialSeconds,
-};
+pub use result::{Measurement, Measures, TestResult, TrialOutcome, TrialResult, TrialSeconds};
 pub use series::{Named, run_all};
 pub use vectors::{ReadyVectors, VectorIdentity, VectorPlan, VectorSettings};
 pub use watch::{Pace, Turn, Unwatched, Watch};
@@ -235,13 +232,9 @@ impl Trial {
         let best = run.manifest.best.ok_or_else(|| RunError::NoModel { path: run.path().to_owned() })?;
         let model = MetaTraining::models_from(store, run, start)?.trained;
         let shots = self.config.trainer.shots;
-        let dev = FewShotEvaluation { shots, ..FewShotEvaluation::default() }.evaluate(
-            &*model,
-            &store.graph,
-            &store.tasks,
-            Split::Dev,
-            &(),
-        )?;
+        let name = self.config.model.model_name();
+        let dev = CardSettings { split: Split::Dev, shots, draws: 0, ..CardSettings::default() };
+        let dev = dev.evaluate((name, &*model), &[], &store.graph, &store.tasks, &())?.result.official;
         let test = match self.measures {
             Measures { test: true, draws, common_shots } => {
                 let settings = CardSettings { shots, draws, common_shots, ..CardSettings::default() };
@@ -253,7 +246,7 @@ impl Trial {
                     &store.tasks,
                     progress,
                 )?;
-                Some(TaskScores::from(&card))
+                Some(TestResult::from(&card))
             }
             Measures { test: false, .. } => None,
         };
@@ -261,7 +254,7 @@ impl Trial {
             best_step: best.step,
             selection_mrr: best.dev_mrr,
             steps: run.manifest.steps.unwrap_or_default(),
-            dev: Scores::from(&dev),
+            dev,
             test,
         })
     }

@@ -1,6 +1,6 @@
 //! [`TrialResult`]: what a trial measured, as `result.json` keeps it.
 
-use rana_eval::{Averages, CardResult, EvaluationCard, FewShotReport, Official, Resampled, Spread};
+use rana_eval::{CardResult, EvaluationCard, Official, RelationCard};
 use serde::{Deserialize, Serialize};
 
 use super::identity::TrialIdentity;
@@ -66,71 +66,20 @@ pub struct Measurement {
     /// How many steps were done.
     pub steps: u64,
     /// On the dev tasks, official support.
-    pub dev: Scores,
+    pub dev: Official,
     /// On the test tasks, if they were asked for.
-    pub test: Option<TaskScores>,
+    pub test: Option<TestResult>,
 }
 
-/// Averages on one support.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Scores {
-    /// Over all queries, as published results are.
-    pub micro: Averages,
-    /// Over tasks, each counting the same.
-    #[serde(rename = "macro")]
-    pub macro_average: Averages,
-}
-
-/// What a card says of a model, as far as tables of many models need it.
+/// What a card says about a model on the test tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TaskScores {
-    /// How many queries there are.
-    pub queries: u64,
-    /// On the official support.
-    pub official: Scores,
-    /// On resampled supports, if any were drawn.
-    pub resampled: Option<ResampledScores>,
-    /// The MRR of each of these supports; nothing in results of earlier versions.
+pub struct TestResult {
+    /// Over all tasks.
+    #[serde(flatten)]
+    pub result: CardResult,
+    /// Every task; empty for rows beside a model.
     #[serde(default)]
-    pub draw_mrrs: Vec<f64>,
-    /// On the queries that all numbers of shots share, if there are any.
-    pub common: Option<CommonScores>,
-    /// The official MRR of every task; empty for rows beside a model.
-    pub per_relation: Vec<RelationScores>,
-}
-
-/// Results over random supports.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ResampledScores {
-    /// How many supports of each task.
-    pub draws: usize,
-    /// Over all queries, by draw.
-    pub micro: Averages<Spread>,
-    /// Over tasks, by draw.
-    #[serde(rename = "macro")]
-    pub macro_average: Averages<Spread>,
-}
-
-/// Results on the queries that all numbers of shots share.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CommonScores {
-    /// How many queries there are.
-    pub queries: u64,
-    /// On the official support.
-    pub official: Scores,
-    /// On resampled supports, if any were drawn.
-    pub resampled: Option<ResampledScores>,
-}
-
-/// The result on one task.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RelationScores {
-    /// The relation.
-    pub relation: String,
-    /// How many queries it has.
-    pub queries: u64,
-    /// On the official support.
-    pub official: Averages,
+    pub per_relation: Vec<RelationCard>,
 }
 
 /// How long a trial took, pauses left out.
@@ -163,50 +112,16 @@ impl TrialResult {
     }
 }
 
-impl From<&FewShotReport> for Scores {
-    fn from(report: &FewShotReport) -> Self {
-        Self { micro: (&report.micro).into(), macro_average: (&report.macro_average).into() }
-    }
-}
-
-impl From<&Official> for Scores {
-    fn from(official: &Official) -> Self {
-        Self { micro: (&official.micro).into(), macro_average: (&official.macro_average).into() }
-    }
-}
-
-impl From<Resampled> for ResampledScores {
-    fn from(Resampled { draws, micro, macro_average }: Resampled) -> Self {
-        Self { draws, micro, macro_average }
-    }
-}
-
-impl From<&CardResult> for TaskScores {
+impl From<&CardResult> for TestResult {
     fn from(result: &CardResult) -> Self {
-        Self {
-            queries: result.official.micro.queries,
-            official: (&result.official).into(),
-            resampled: result.resampled.map(Into::into),
-            draw_mrrs: result.draw_mrrs.clone(),
-            common: result.common.as_ref().map(|common| CommonScores {
-                queries: common.queries,
-                official: (&common.official).into(),
-                resampled: common.resampled.map(Into::into),
-            }),
-            per_relation: Vec::new(),
-        }
+        Self { result: result.clone(), per_relation: Vec::new() }
     }
 }
 
-impl From<&EvaluationCard> for TaskScores {
+impl From<&EvaluationCard> for TestResult {
     /// What a card says of the model it is about.
     fn from(card: &EvaluationCard) -> Self {
-        let per_relation = card.per_relation.iter().map(|of| RelationScores {
-            relation: of.relation.clone(),
-            queries: of.queries,
-            official: of.official,
-        });
-        Self { per_relation: per_relation.collect(), ..Self::from(&card.result) }
+        Self { result: card.result.clone(), per_relation: card.per_relation.clone() }
     }
 }
 

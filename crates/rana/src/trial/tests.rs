@@ -81,7 +81,7 @@ fn a_trial_that_is_stopped_again_and_again_ends_in_the_same_numbers() {
     let expected = trial.run(&store, &whole, &Unwatched::default()).unwrap();
     let measured = expected.measurement().unwrap();
     let test = measured.test.as_ref().unwrap();
-    assert!(test.resampled.is_some() && test.common.is_some() && !test.per_relation.is_empty());
+    assert!(test.result.resampled.is_some() && test.result.common.is_some() && !test.per_relation.is_empty());
     assert_eq!(measured.dev.micro.mrr, measured.selection_mrr);
 
     let store = umls(&broken);

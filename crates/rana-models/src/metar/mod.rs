@@ -1,0 +1,35 @@
+//! MetaR: meta relational learning (Chen, Zhang, Zhang, Chen and Chen, EMNLP 2019).
+//!
+//! | file | concept |
+//! | --- | --- |
+//! | `config.rs` | every choice, those of the paper and those of its public code |
+//! | `learner.rs` | the relation-meta learner (eqs. 1 and 2), forward and backward |
+//! | `objective.rs` | score, margin loss and inner step (eqs. 3 to 8), with gradients |
+//! | `step.rs` | one step over a batch of tasks |
+//! | `negatives.rs` | negatives drawn uniformly from the candidates |
+//! | `model.rs` | MetaR as the trainer sees it, and the trained model |
+
+mod config;
+mod learner;
+mod model;
+mod negatives;
+mod objective;
+mod step;
+#[cfg(test)]
+mod tests;
+
+pub use config::{MetarConfig, Normalisation, SupportNegatives, SupportReduction};
+pub use model::{Metar, MetarModel};
+
+use crate::registry::Preset;
+
+/// What it is, in a few words.
+pub const ABOUT: &str = "a relation learned from its pairs by a small network";
+
+/// Settings that suit a benchmark.
+pub const PRESETS: &[Preset] = &[
+    Preset { name: "paper", toml: include_str!("../../presets/metar/paper.toml") },
+    Preset { name: "nell-one-pretrain", toml: include_str!("../../presets/metar/nell-one-pretrain.toml") },
+    Preset { name: "nell-one-in-train", toml: include_str!("../../presets/metar/nell-one-in-train.toml") },
+    Preset { name: "umls", toml: include_str!("../../presets/metar/umls.toml") },
+];

@@ -1,0 +1,174 @@
+//! [`Metar`], MetaR as the trainer sees it, and [`MetarModel`], MetaR with fixed parameters.
+
+use std::sync::Arc;
+
+use rana_embed::Norm;
+use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};
+use rana_graph::{EntityId, Graph, Pair, Task};
+
+use super::config::{MetarConfig, SupportNegatives};
+use super::learner::{Learner, Mode};
+use super::negatives::UniformNegatives;
+use super::objective::{Objective, Rows};
+use super::step::{Inputs, mean_relation, pair_rows, step};
+use crate::seed::{Purpose, rng};
+use crate::training::{
+    ConfigError, Contrasts, LearnedRows, MetaTask, NegativeRule, ParameterLayout, Parameters, StartVectors,
+    StepResult, SteppedConfig, SteppedModel, TrainerConfig,
+};
+use crate::translation::Translation;
+
+impl SteppedConfig for MetarConfig {
+    const NAME: &'static str = "metar";
+    const OPTIONAL: &'static [(&'static str, &'static str)] = &[("train_mode_steps", "1000")];
+
+    type Model = Metar;
+
+    fn check(&self, trainer: &TrainerConfig) -> Result<(), ConfigError> {
+        self.check(trainer)
+    }
+
+    fn model(&self, trainer: &TrainerConfig, graph: &Graph, dim: usize) -> Metar {
+        Metar::new(self, trainer, graph, dim)
+    }
+
+    fn work_per_pair(&self) -> f64 {
+        1.0
+    }
+}
+
+/// MetaR on a graph.
+pub struct Metar {
+    config: MetarConfig,
+    learner: Arc<Learner>,
+    layout: Arc<ParameterLayout>,
+    entities: usize,
+    seed: u64,
+}
+
+impl Metar {
+    /// MetaR with a configuration on a graph, for vectors of a dimension.
+    #[must_use]
+    pub fn new(config: &MetarConfig, trainer: &TrainerConfig, graph: &Graph, dim: usize) -> Self {
+        let learner = Arc::new(Learner::new(config, trainer.shots, dim));
+        let layout = Arc::new(ParameterLayout {
+            blocks: learner.blocks.clone(),
+            buffers: learner.buffers.clone(),
+            learns_entities: config.train_entities,
+            learns_relations: false,
+        });
+        Self { config: config.clone(), learner, layout, entities: graph.entity_count(), seed: trainer.seed }
+    }
+
+    fn uniform(&self) -> UniformNegatives {
+        UniformNegatives { count: self.config.negatives, entities: self.entities }
+    }
+}
+
+impl Rows<f32> for LearnedRows {
+    fn row(&self, entity: EntityId) -> &[f32] {
+        self.row(entity)
+    }
+}
+
+impl SteppedModel for Metar {
+    fn layout(&self) -> &Arc<ParameterLayout> {
+        &self.layout
+    }
+
+    fn initial(&self, start: &StartVectors) -> Parameters {
+        let weights = self.layout.blocks.initial(self.config.init, self.seed);
+        let mut parameters = Parameters::new(&self.layout, weights, start);
+        self.learner.start(&mut parameters.weights, &mut parameters.buffers);
+        parameters
+    }
+
+    fn negatives<'t>(&self, _: &[Task<'t>]) -> Box<dyn NegativeRule + 't> {
+        Box::new(self.uniform())
+    }
+
+    fn step(&self, parameters: &Parameters, tasks: &[MetaTask], number: Option<u64>) -> StepResult<f32> {
+        let mode = match number {
+            Some(step) if self.config.is_train_mode(step) => Mode::Train { seed: self.seed, step },
+            _ => Mode::Evaluate,
+        };
+        let inputs = Inputs {
+            config: &self.config,
+            learner: &self.learner,
+            weights: &parameters.weights,
+            buffers: &parameters.buffers,
+            rows: &parameters.rows,
+        };
+        step(inputs, tasks, mode)
+    }
+
+    fn freeze(&self, parameters: Arc<Parameters>) -> Arc<dyn FewShotModel> {
+        Arc::new(MetarModel {
+            config: self.config.clone(),
+            learner: Arc::clone(&self.learner),
+            negatives: self.uniform(),
+            seed: self.seed,
+            parameters,
+        })
+    }
+}
+
+/// MetaR with fixed parameters.
+pub struct MetarModel {
+    config: MetarConfig,
+    learner: Arc<Learner>,
+    negatives: UniformNegatives,
+    seed: u64,
+    parameters: Arc<Parameters>,
+}
+
+impl MetarModel {
+    /// The support with its negatives. Only tails of the support itself count as known: an evaluation must not look
+    /// at others. Rejected tails of a head are
+    /// negatives of its pairs.
+    fn contrasts(&self, support: &Support<'_>) -> Contrasts {
+        let mut rng = rng(self.seed, Purpose::TestNegatives, [support.seed, 0]);
+        let mut contrasts = Contrasts::default();
+        for &pair in support.pairs {
+            let mut known: Vec<EntityId> = Pair::tails_of(support.pairs, pair.head).collect();
+            known.sort_unstable();
+            let mut negatives: Vec<EntityId> = Pair::tails_of(support.rejected, pair.head).collect();
+            negatives.extend(match self.config.test_negatives {
+                SupportNegatives::FirstValid => self.negatives.first(pair, support.candidates, &known),
+                SupportNegatives::Seeded => {
+                    self.negatives.of_pair(pair, support.candidates, &known, &mut rng)
+                }
+            });
+            contrasts.push(pair, negatives);
+        }
+        contrasts
+    }
+
+    /// The relation of a support after the inner step (eq. 6).
+    fn relation(&self, support: &Support<'_>) -> Vec<f32> {
+        let parameters = &*self.parameters;
+        let contrasts = self.contrasts(support);
+        let shots = self.learner.shots();
+        let (input, places) = pair_rows(&parameters.rows, std::iter::once(&contrasts), shots);
+        let pass = self.learner.forward(
+            &parameters.weights,
+            &parameters.buffers,
+            input,
+            &places,
+            Mode::Evaluate,
+        );
+        let relation = mean_relation(&pass.output, self.learner.dim);
+        let objective = Objective { config: &self.config, rows: &parameters.rows };
+        objective.inner_step(&contrasts, &relation, 1)
+    }
+}
+
+impl FewShotModel for MetarModel {
+    /// # Panics
+    /// If the support is empty.
+    fn adapt(&self, support: &Support<'_>) -> Result<Box<dyn AdaptedRelation>, SupportError> {
+        assert!(!support.pairs.is_empty(), "a relation is learned from at least one pair");
+        let relation = self.relation(support);
+        Ok(Box::new(Translation::new(Arc::clone(&self.parameters), Norm::L2, relation)))
+    }
+}

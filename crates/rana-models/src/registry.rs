@@ -4,8 +4,8 @@
 //! model by name.
 
 use crate::fused;
-use crate::open::{OpenError, OpenedModel, RunToOpen, open_stepped};
 use crate::metar::{self, MetarConfig};
+use crate::open::{OpenError, OpenedModel, RunToOpen, open_stepped};
 use crate::rana::{self, RanaConfig};
 use crate::training::{ModelConfig, SteppedConfig};
 

@@ -38,8 +38,7 @@ pub(crate) struct EpisodesArgs {
     /// Query pairs per training episode.
     #[arg(long, value_name = "N", default_value_t = 3)]
     queries: usize,
-    /// How the facts of a training episode are drawn: disjoint, or metar for the published behaviour.
-    #[arg(long, default_value_t)]
+    #[arg(long, default_value_t, help = samplings())]
     sampling: Sampling,
     /// Which tasks are trained on: pretrain, in-train, discard or in-train-pretrained.
     #[arg(long, default_value_t)]
@@ -60,6 +59,11 @@ enum Draw {
     Random,
     First,
     Resampled,
+}
+
+fn samplings() -> String {
+    let names: Vec<&str> = Sampling::ALL.iter().map(|sampling| sampling.name()).collect();
+    format!("How the facts of a training episode are drawn: {}", names.join(" or "))
 }
 
 pub(crate) fn run(args: &EpisodesArgs, terminal: &Terminal) -> Result<(), CliError> {

@@ -20,6 +20,7 @@ use rana_models::training::{
 
 pub use error::TrialError;
 pub use identity::TrialIdentity;
+#[cfg(feature = "plots")]
 pub(crate) use identity::hash;
 pub use result::{Measurement, Measures, TestResult, TrialOutcome, TrialResult, TrialSeconds};
 pub use series::{Named, run_all};

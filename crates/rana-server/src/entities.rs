@@ -146,7 +146,7 @@ pub(crate) async fn search(
             let graph = &app.predictor.store().graph;
             let SearchParams { q, limit } = params;
             let query: String = q.chars().take(LONGEST_QUERY).collect();
-            let found = app.names().find(graph, &query, limit.min(MOST_FOUND)).into_iter();
+            let found = app.predictor.names().find(graph, &query, limit.min(MOST_FOUND)).into_iter();
             let entities = found
                 .map(|found| {
                     let Entity { name, label } = Entity::new(graph, found.entity);

@@ -3,6 +3,7 @@
 //! `run → Predictor → LearnedRelation → answers`. A relation may be one that no training has seen, or that
 //! the graph has no name for.
 
+mod by_name;
 mod entity_ref;
 mod error;
 mod explanation;
@@ -14,6 +15,7 @@ mod request;
 #[cfg(test)]
 mod tests;
 
+pub use by_name::NamedAnswer;
 pub use entity_ref::EntityRef;
 pub use error::{PrecisionError, PredictorError};
 pub use explanation::{AttentionEdge, Explanation, Resembled, SharedPath, SourceShare, Step};

@@ -6,8 +6,8 @@
 use serde_json::Value;
 
 use crate::fused;
-use crate::open::{OpenError, OpenedModel, RunToOpen, open_stepped};
 use crate::metar::{self, MetarConfig};
+use crate::open::{OpenError, OpenedModel, RunToOpen, open_stepped};
 use crate::rana::{self, RanaConfig};
 use crate::training::{ModelConfig, SteppedConfig};
 

@@ -150,13 +150,8 @@ impl MetarModel {
         let contrasts = self.contrasts(support);
         let shots = self.learner.shots();
         let (input, places) = pair_rows(&parameters.rows, std::iter::once(&contrasts), shots);
-        let pass = self.learner.forward(
-            &parameters.weights,
-            &parameters.buffers,
-            input,
-            &places,
-            Mode::Evaluate,
-        );
+        let pass =
+            self.learner.forward(&parameters.weights, &parameters.buffers, input, &places, Mode::Evaluate);
         let relation = mean_relation(&pass.output, self.learner.dim);
         let objective = Objective { config: &self.config, rows: &parameters.rows };
         objective.inner_step(&contrasts, &relation, 1)

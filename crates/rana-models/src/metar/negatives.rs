@@ -38,7 +38,12 @@ impl UniformNegatives {
             }
         }
         if drawn.len() < self.count {
-            drawn.extend(self.first(pair, candidates, known).into_iter().filter(|one| !drawn.contains(one)).collect::<Vec<_>>());
+            drawn.extend(
+                self.first(pair, candidates, known)
+                    .into_iter()
+                    .filter(|one| !drawn.contains(one))
+                    .collect::<Vec<_>>(),
+            );
             drawn.truncate(self.count);
         }
         drawn

@@ -104,7 +104,8 @@ impl<T: Real> Objective<'_, T> {
             }
         }
         if let Some(measured) = measured {
-            *measured = Measured { support_norm: measured.support_norm, query_norm: measured.query_norm, ..seen };
+            *measured =
+                Measured { support_norm: measured.support_norm, query_norm: measured.query_norm, ..seen };
         }
         loss
     }
@@ -144,11 +145,8 @@ impl<T: Real> Objective<'_, T> {
         let mut rows = RowGradients::new(relation.len());
         let mut at_relation = vec![T::ZERO; relation.len()];
         let norm = |of: &[T]| dot(of, of).wide().sqrt();
-        let mut measured = Measured {
-            support_norm: norm(relation),
-            query_norm: norm(&updated),
-            ..Measured::default()
-        };
+        let mut measured =
+            Measured { support_norm: norm(relation), query_norm: norm(&updated), ..Measured::default() };
         let mut loss = 0.0;
         if factors.support > 0.0 {
             let to = learns_rows.then_some(&mut rows);

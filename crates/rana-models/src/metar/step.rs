@@ -98,7 +98,10 @@ fn factors(config: &MetarConfig, tasks: &[MetaTask]) -> Factors {
     let share = |count: usize| 1.0 / count.max(1) as f64;
     let queries = tasks.iter().map(|task| task.query.pairs().len()).sum();
     let support = tasks.iter().map(|task| task.support.pairs().len()).sum();
-    Factors { query: share(queries), support: if config.outer_includes_support { share(support) } else { 0.0 } }
+    Factors {
+        query: share(queries),
+        support: if config.outer_includes_support { share(support) } else { 0.0 },
+    }
 }
 
 fn diagnostics<'m>(all: impl Iterator<Item = &'m Measured>, tasks: usize) -> Diagnostics {

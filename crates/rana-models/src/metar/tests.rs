@@ -34,9 +34,8 @@ struct Fixture {
 fn fixture(config: MetarConfig) -> Fixture {
     let learner = Learner::new(&config, SHOTS, DIM);
     let mut rng = rng(7, Purpose::Weights, [0, 0]);
-    let mut random = |len: usize, size: f64| -> Vec<f64> {
-        (0..len).map(|_| rng.random_range(-size..size)).collect()
-    };
+    let mut random =
+        |len: usize, size: f64| -> Vec<f64> { (0..len).map(|_| rng.random_range(-size..size)).collect() };
     let weights = random(learner.blocks.len(), 0.8);
     let buffers = random(learner.buffers.len(), 0.4).into_iter().map(|value| value.abs() + 0.5).collect();
     let rows = Table(random(ENTITIES * DIM, 0.7));
@@ -166,11 +165,8 @@ fn the_inner_step_leads_away_from_negatives() {
 
 #[test]
 fn running_statistics_move_towards_those_of_the_batch() {
-    let config = MetarConfig {
-        hidden: [5, 4],
-        normalisation: Normalisation::BatchPerShot,
-        ..MetarConfig::default()
-    };
+    let config =
+        MetarConfig { hidden: [5, 4], normalisation: Normalisation::BatchPerShot, ..MetarConfig::default() };
     let mut fixture = fixture(config);
     let once = fixture.step(Mode::Train { seed: 1, step: 0 }).buffers;
     assert_ne!(once, fixture.buffers);

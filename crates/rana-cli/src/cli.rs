@@ -72,6 +72,6 @@ pub(crate) enum Command {
     Episodes(command::episodes::EpisodesArgs),
     Export(command::export::ExportArgs),
     Synth(command::synth::SynthArgs),
-    Completions(command::generate::CompletionsArgs),
-    Man(command::generate::ManArgs),
+    Completions(command::shell_files::CompletionsArgs),
+    Man(command::shell_files::ManArgs),
 }

@@ -6,15 +6,15 @@ use rana::graph::EntityId;
 use rana::predictor::{LearnedRelation, Predictor};
 use rana::search::Unresolved;
 
-use crate::computations::Computations;
+use crate::computation_queue::Computations;
 use crate::config::ServerConfig;
 use crate::decisions::Keeper;
-use crate::learned::Learned;
+use crate::learned_cache::Learned;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::relation_question::RelationQuestion;
 use crate::relations::RelationTable;
-use crate::run::RunInfo;
+use crate::run_info::RunInfo;
 
 /// What all requests share.
 pub(crate) struct App {

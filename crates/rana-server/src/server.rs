@@ -19,14 +19,14 @@ use tokio::sync::Semaphore;
 use tokio_io_timeout::TimeoutStream;
 
 use crate::app::App;
-use crate::computations::Computations;
+use crate::computation_queue::Computations;
 use crate::config::{Limits, ServerConfig};
 use crate::decisions::{JournalError, Keeper, TornEnd};
-use crate::learned::Learned;
+use crate::learned_cache::Learned;
 use crate::metrics::Metrics;
 use crate::relations::RelationTable;
 use crate::routes::router;
-use crate::run::RunInfo;
+use crate::run_info::RunInfo;
 
 /// The head of a request may have so many bytes.
 const HEAD_BYTES: usize = 64 * 1024;

@@ -6,12 +6,12 @@ pub(crate) mod episodes;
 pub(crate) mod eval;
 pub(crate) mod export;
 pub(crate) mod fuse;
-pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod quickstart;
 pub(crate) mod reproduce;
 pub(crate) mod serve;
+pub(crate) mod shell_files;
 pub(crate) mod split;
 pub(crate) mod sweep;
 pub(crate) mod synth;
@@ -39,7 +39,7 @@ pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<(), CliError>
         Command::Episodes(args) => episodes::run(&args, terminal),
         Command::Export(args) => export::run(&args, terminal),
         Command::Synth(args) => synth::run(&args, terminal),
-        Command::Completions(args) => generate::completions(&args, terminal),
-        Command::Man(args) => generate::man(&args, terminal),
+        Command::Completions(args) => shell_files::completions(&args, terminal),
+        Command::Man(args) => shell_files::man(&args, terminal),
     }
 }

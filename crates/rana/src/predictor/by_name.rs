@@ -4,7 +4,7 @@ use rana_graph::{EntityId, Pair};
 use serde::Serialize;
 
 use super::error::PredictorError;
-use super::learned::LearnedRelation;
+use super::learned_relation::LearnedRelation;
 use super::predictor::Predictor;
 use super::request::{AnswerLimits, RelationRequest};
 use super::{Answer, Explanation};

@@ -7,8 +7,8 @@ mod by_name;
 mod entity_ref;
 mod error;
 mod explanation;
-mod learned;
-mod plausible;
+mod learned_relation;
+mod plausible_heads;
 #[allow(clippy::module_inception)]
 mod predictor;
 mod request;
@@ -19,6 +19,6 @@ pub use by_name::NamedAnswer;
 pub use entity_ref::EntityRef;
 pub use error::{PrecisionError, PredictorError};
 pub use explanation::{AttentionEdge, Explanation, Resembled, SharedPath, SourceShare, Step};
-pub use learned::{Answer, LearnedRelation};
+pub use learned_relation::{Answer, LearnedRelation};
 pub use predictor::Predictor;
 pub use request::{AnswerLimits, CandidateChoice, RelationRequest};

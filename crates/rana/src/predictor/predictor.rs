@@ -11,7 +11,7 @@ use rana_models::OpenedRun;
 use rana_models::paths::{EdgeIndex, VisibleEdges};
 
 use super::error::PredictorError;
-use super::learned::LearnedRelation;
+use super::learned_relation::LearnedRelation;
 use super::request::{CandidateChoice, RelationRequest};
 use crate::search::NameIndex;
 

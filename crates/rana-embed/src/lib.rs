@@ -21,7 +21,7 @@ mod parameters;
 pub mod prefetch;
 mod preset;
 mod pretraining;
-mod recommended;
+mod recommended_config;
 mod seed;
 mod side;
 mod similarity;

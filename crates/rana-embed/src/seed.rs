@@ -1,4 +1,7 @@
-//! Random numbers keyed by what they are for.
+//! Random streams of this crate, each keyed by what it is for.
+//!
+//! Crates share the seed of a run, so their purposes must differ: `rana-fewshot` has 1 to 5, `rana-models` those from 6,
+//! this crate those from 100.
 
 use rana_graph::keyed_rng;
 use rand_chacha::ChaCha8Rng;
@@ -7,15 +10,15 @@ use rand_chacha::ChaCha8Rng;
 #[derive(Clone, Copy)]
 pub(crate) enum Purpose {
     /// The first values of entity rows, by block of rows.
-    EntityRows = 1,
+    EntityRows = 101,
     /// The first values of relation rows, by block of rows.
-    RelationRows = 2,
+    RelationRows = 102,
     /// In which order an epoch walks the facts, by epoch.
-    Order = 3,
+    Order = 103,
     /// Which negatives are drawn, by epoch and place in it.
-    Negatives = 4,
+    Negatives = 104,
     /// Which facts are held out.
-    HoldOut = 5,
+    HoldOut = 105,
 }
 
 /// The generator for one purpose at one place.

@@ -3,7 +3,7 @@
 use rana_embed::link_prediction::Metrics;
 use serde::{Deserialize, Serialize};
 
-use crate::report::MacroMetrics;
+use crate::few_shot_report::MacroMetrics;
 
 /// The four usual numbers, or something about each of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

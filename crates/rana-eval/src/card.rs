@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::averages::{Averages, Spread};
 use crate::candidate_policy::CandidatePolicy;
 use crate::confidence::Reliability;
-use crate::report::MacroMetrics;
+use crate::few_shot_report::MacroMetrics;
 
 /// How well a model completes the tasks of a split, beside others under the same protocol.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -15,8 +15,8 @@ use crate::card::{
     RelationMrr, RelationResampled, Resampled, Ties,
 };
 use crate::few_shot::{FewShotError, official_seed};
+use crate::few_shot_report::MacroMetrics;
 use crate::peak_memory::peak_memory;
-use crate::report::MacroMetrics;
 use crate::task_ranking::TaskRanking;
 
 /// A model and the name of its row.

@@ -5,7 +5,7 @@ use rana_fewshot::{EpisodeError, FewShotModel, SupportError, first_k};
 use rana_graph::{Graph, Progress, Split, TaskSet, Unit};
 
 use crate::candidate_policy::CandidatePolicy;
-use crate::report::FewShotReport;
+use crate::few_shot_report::FewShotReport;
 use crate::task_ranking::TaskRanking;
 
 /// The published protocol: the first K facts of a task are its support, the others its queries;

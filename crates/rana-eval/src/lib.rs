@@ -17,8 +17,8 @@ mod card;
 mod card_settings;
 pub mod confidence;
 mod few_shot;
+mod few_shot_report;
 mod peak_memory;
-mod report;
 mod task_ranking;
 #[cfg(test)]
 mod testing;
@@ -31,5 +31,5 @@ pub use card::{
 };
 pub use card_settings::{CardSettings, NamedModel};
 pub use few_shot::{FewShotError, FewShotEvaluation};
+pub use few_shot_report::{FewShotReport, MacroMetrics, TaskReport};
 pub use peak_memory::peak_memory;
-pub use report::{FewShotReport, MacroMetrics, TaskReport};

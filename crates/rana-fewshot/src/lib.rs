@@ -20,10 +20,10 @@
 
 mod candidate_places;
 mod candidates;
+mod data_mode;
 mod episode;
 mod fold;
 mod left_out;
-mod mode;
 mod model;
 mod pretraining_facts;
 mod reasons;
@@ -33,10 +33,10 @@ mod support;
 
 pub use candidate_places::CandidatePlaces;
 pub use candidates::{CandidateBuilder, CandidateConfig, CandidateRule};
+pub use data_mode::{DataMode, TrainingTasks};
 pub use episode::{Episode, EpisodeConfig, EpisodeError, EpisodeSampler, Sampling};
 pub use fold::{Fold, tasks_without};
 pub use left_out::LeftOut;
-pub use mode::{DataMode, TrainingTasks};
 pub use model::{AdaptedRelation, FewShotModel, Support, SupportError};
 pub use pretraining_facts::PretrainingFacts;
 pub use reasons::{AttentionWeight, Reasons, SourceReason};

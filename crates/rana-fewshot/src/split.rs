@@ -1,17 +1,17 @@
 //! Cutting a few-shot benchmark out of a graph.
 
-mod assign;
+mod assignment;
 mod config;
+mod inverse_relations;
 mod report;
-mod twins;
 
 use rana_graph::{Fact, Graph, Lists, Pair, RelationId, Split, TaskSet, TaskSetBuilder};
 use rayon::prelude::*;
 
 use crate::candidates::{CandidateBuilder, CandidateConfig, CandidateRule};
 pub use config::{Assignment, Ratio, RelationNames, SplitConfig, SplitError, SplitSettings};
+use inverse_relations::Removal;
 pub use report::{RemovedInverse, SplitCount, SplitReport, TaskReport};
-use twins::Removal;
 
 /// A benchmark cut out of a graph.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ pub fn split(graph: &Graph, config: &SplitConfig) -> Result<SplitOutcome, SplitE
         return Err(SplitError::NoTypes);
     }
     let facts = graph.facts_by_relation();
-    let chosen = assign::chosen(graph, &facts, settings)?;
+    let chosen = assignment::chosen(graph, &facts, settings)?;
     let removal = if settings.keep_inverses {
         Removal::nothing(chosen)
     } else {
@@ -71,7 +71,7 @@ pub fn split(graph: &Graph, config: &SplitConfig) -> Result<SplitOutcome, SplitE
         let name = |relation| graph.relation_name(relation).to_owned();
         return Err(SplitError::NamedTwins { first: name(twin.of), second: name(twin.twin) });
     }
-    let assigned = assign::assigned(graph, &removal.kept, settings);
+    let assigned = assignment::assigned(graph, &removal.kept, settings);
 
     let withheld: Vec<RelationId> = assigned
         .iter()

@@ -37,7 +37,7 @@ mod import;
 mod keyed_rng;
 mod lists;
 mod mapping;
-mod named;
+mod named_enum;
 mod names;
 mod progress;
 mod skipped;
@@ -46,7 +46,7 @@ mod statistics;
 mod store;
 pub mod synth;
 mod tasks;
-mod withhold;
+mod without_relations;
 
 pub use array::Array;
 pub use atomic::{unfinished, write_file_atomically};

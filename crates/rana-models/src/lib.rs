@@ -19,10 +19,10 @@
 
 mod choices;
 pub mod fused;
-mod gathered;
+mod gathered_rows;
 mod kernels;
 pub mod metar;
-mod open;
+mod opened_run;
 pub mod paths;
 pub mod rana;
 mod real;
@@ -33,7 +33,7 @@ mod training_free;
 mod translation;
 pub mod vectors;
 
-pub use open::{MEAN_TRANSLATION, OpenError, OpenedModel, OpenedRun, RunToOpen};
+pub use opened_run::{MEAN_TRANSLATION, OpenError, OpenedModel, OpenedRun, RunToOpen};
 pub use training_free::{Baseline, BaselineKind};
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use crate::fused;
 use crate::metar::{self, MetarConfig};
-use crate::open::{OpenError, OpenedModel, RunToOpen, open_stepped};
+use crate::opened_run::{OpenError, OpenedModel, RunToOpen, open_stepped};
 use crate::rana::{self, RanaConfig};
 use crate::training::{ModelConfig, SteppedConfig};
 

@@ -6,7 +6,7 @@ use rana_embed::{Blocks, Norm, Similarity, Table};
 use rana_fewshot::AdaptedRelation;
 use rana_graph::EntityId;
 
-use crate::gathered::{Gathered, gather};
+use crate::gathered_rows::{Gathered, gather};
 use crate::training::Parameters;
 
 /// Where the rows of entities are.

@@ -1,28 +1,26 @@
 //! [`App`]: what all requests share.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use rana::graph::EntityId;
 use rana::predictor::{LearnedRelation, Predictor};
-use rana::search::{NameIndex, Unresolved};
+use rana::search::Unresolved;
 
-use crate::computations::Computations;
+use crate::computation_queue::Computations;
 use crate::config::ServerConfig;
 use crate::decisions::Keeper;
-use crate::learned::Learned;
+use crate::learned_cache::Learned;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::relation_question::RelationQuestion;
 use crate::relations::RelationTable;
-use crate::run::RunInfo;
+use crate::run_info::RunInfo;
 
 /// What all requests share.
 pub(crate) struct App {
     pub(crate) config: ServerConfig,
     pub(crate) predictor: Predictor,
     pub(crate) run: RunInfo,
-    /// Made by a thread of its own once the server listens: millions of names take some seconds.
-    pub(crate) index: OnceLock<NameIndex>,
     pub(crate) relations: RelationTable,
     pub(crate) decisions: Keeper,
     pub(crate) learned: Learned,
@@ -34,16 +32,9 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// The names of the graph; early requests wait for them.
-    pub(crate) fn names(&self) -> &NameIndex {
-        self.index.get_or_init(|| NameIndex::new(&self.predictor.store().graph))
-    }
-
     /// The entity that a text names.
     pub(crate) fn resolve(&self, text: &str) -> Result<EntityId, Unresolved> {
-        let graph = &self.predictor.store().graph;
-        // Names need no index.
-        graph.entity(text).map_or_else(|| self.names().resolve(graph, text), Ok)
+        self.predictor.entity(text)
     }
 
     /// The relation of a question, learned now or before.

@@ -14,8 +14,8 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Schema,
 
 use crate::app::App;
 use crate::config::Limits;
-use crate::entity::Entity;
-use crate::explanation::ExplanationBody;
+use crate::entity_body::Entity;
+use crate::explanation_body::ExplanationBody;
 use crate::extract::Body;
 use crate::json::JsonBytes;
 use crate::problem::Problem;

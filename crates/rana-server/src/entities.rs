@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::entity::Entity;
+use crate::entity_body::Entity;
 use crate::extract::{Name, Params};
 use crate::json::JsonBytes;
 use crate::problem::Problem;
@@ -146,7 +146,7 @@ pub(crate) async fn search(
             let graph = &app.predictor.store().graph;
             let SearchParams { q, limit } = params;
             let query: String = q.chars().take(LONGEST_QUERY).collect();
-            let found = app.names().find(graph, &query, limit.min(MOST_FOUND)).into_iter();
+            let found = app.predictor.names().find(graph, &query, limit.min(MOST_FOUND)).into_iter();
             let entities = found
                 .map(|found| {
                     let Entity { name, label } = Entity::new(graph, found.entity);

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::explanation::ExplanationBody;
+use crate::explanation_body::ExplanationBody;
 use crate::extract::Body;
 use crate::json::JsonBytes;
 use crate::problem::Problem;

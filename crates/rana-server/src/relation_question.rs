@@ -125,6 +125,7 @@ fn type_id(graph: &Graph, name: &str) -> Result<TypeId, Problem> {
 impl From<PredictorError> for Problem {
     fn from(error: PredictorError) -> Self {
         let title = match &error {
+            PredictorError::Unresolved(unresolved) => return unresolved.clone().into(),
             PredictorError::NoSupport => "No support",
             PredictorError::Contradiction { .. } => "Contradictory support",
             PredictorError::NoCandidates => "No candidates",

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::entity::Entity;
+use crate::entity_body::Entity;
 use crate::extract::Params;
 use crate::json::JsonBytes;
 use crate::problem::Problem;

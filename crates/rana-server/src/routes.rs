@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::problem::{panicked, unknown_route, wrong_method};
-use crate::{answer_file, auth, complete, decisions, entities, explain, metrics, page, relations, run};
+use crate::{answer_file, auth, complete, decisions, entities, explain, metrics, page, relations, run_info};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -32,7 +32,7 @@ struct Description;
 /// The routes that need a token where there is one.
 fn protected() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
-        .routes(routes!(run::run))
+        .routes(routes!(run_info::run))
         .routes(routes!(entities::search))
         .routes(routes!(entities::detail))
         .routes(routes!(relations::list))
@@ -48,7 +48,7 @@ fn open() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(page::index))
         .routes(routes!(page::part))
-        .routes(routes!(run::health))
+        .routes(routes!(run_info::health))
         .routes(routes!(document))
 }
 

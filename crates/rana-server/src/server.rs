@@ -4,7 +4,7 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -19,14 +19,14 @@ use tokio::sync::Semaphore;
 use tokio_io_timeout::TimeoutStream;
 
 use crate::app::App;
-use crate::computations::Computations;
+use crate::computation_queue::Computations;
 use crate::config::{Limits, ServerConfig};
 use crate::decisions::{JournalError, Keeper, TornEnd};
-use crate::learned::Learned;
+use crate::learned_cache::Learned;
 use crate::metrics::Metrics;
 use crate::relations::RelationTable;
 use crate::routes::router;
-use crate::run::RunInfo;
+use crate::run_info::RunInfo;
 
 /// The head of a request may have so many bytes.
 const HEAD_BYTES: usize = 64 * 1024;
@@ -91,7 +91,6 @@ impl Server {
         let time = config.limits.request_time();
         let app = App {
             run: RunInfo::new(&predictor, &config.limits),
-            index: OnceLock::new(),
             relations: RelationTable::new(predictor.store()),
             predictor,
             decisions,
@@ -107,7 +106,8 @@ impl Server {
             .spawn({
                 let app = Arc::clone(&app);
                 move || {
-                    app.names();
+                    // Millions of names take some seconds; requests that need them wait.
+                    let _ = app.predictor.names();
                 }
             })
             .map_err(ServerError::System)?;

@@ -1,5 +1,7 @@
 //! rana learns a knowledge-graph relation from a handful of facts and completes it.
 //!
+//! Start with [`learn`]: it goes from files to a [`Predictor`], which completes a relation from a few pairs.
+//!
 //! This is the library to depend on; it gathers the parts in the order in which data flows:
 //! `files → graph → embeddings → tasks → episodes → evaluation / completion`.
 //!
@@ -12,6 +14,7 @@
 
 pub mod answers;
 pub mod fused_training;
+mod learn;
 pub mod predictor;
 pub mod report;
 #[cfg(feature = "plots")]
@@ -23,6 +26,8 @@ pub mod sweep;
 pub mod trial;
 mod vector_training;
 
+pub use learn::{LearnError, Learning, learn};
+pub use predictor::Predictor;
 pub use rana_embed as embed;
 pub use rana_eval as eval;
 pub use rana_fewshot as fewshot;

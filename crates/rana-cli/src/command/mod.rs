@@ -6,7 +6,6 @@ pub(crate) mod episodes;
 pub(crate) mod eval;
 pub(crate) mod export;
 pub(crate) mod fuse;
-
 pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod quickstart;

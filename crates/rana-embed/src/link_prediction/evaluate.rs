@@ -4,7 +4,7 @@ use rana_graph::{EntityId, Fact, Progress, Unit};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::known::KnownAnswers;
+use super::known_answers::KnownAnswers;
 use super::metrics::LinkReport;
 use super::query::{LinkQuery, LinkScorer};
 use super::rank::{FactRanks, Rank, TieRule};

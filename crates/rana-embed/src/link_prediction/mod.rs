@@ -44,14 +44,14 @@
 //! ```
 
 mod evaluate;
-mod known;
+mod known_answers;
 mod metrics;
 mod query;
 mod rank;
 mod scorer;
 
 pub use evaluate::{LinkPrediction, LinkPredictionError, LinkPredictionSettings};
-pub use known::KnownAnswers;
+pub use known_answers::KnownAnswers;
 pub use metrics::{LinkReport, Metrics, RelationReport};
 pub use query::{LinkQuery, LinkScorer};
 pub use rank::{FactRanks, Rank, TieRule};

@@ -5,10 +5,10 @@ use rayon::prelude::*;
 
 use super::Buffers;
 use super::buckets::{Dealing, Job};
-use super::copies::{Changed, Copies, merge};
-use super::lease::{Lease, Leases};
-use super::listing::Listing;
 use super::one_negative::OneNegative;
+use super::relation_copies::{Changed, Copies, merge};
+use super::row_lease::{Lease, Leases};
+use super::row_listing::Listing;
 use super::rows::{RowsMut, Tables};
 use super::shard::{Among, Plan, RowGradients, Scratch, Shard, Slice};
 use super::slices;
@@ -188,7 +188,7 @@ mod tests {
     use crate::negatives::{Negatives, Sampler};
     use crate::optimiser::Optimiser;
     use crate::parameters::Parameters;
-    use crate::train::lease::are_distinct;
+    use crate::train::row_lease::are_distinct;
     use crate::train::shard::Listed;
     use proptest::prelude::*;
     use rana_graph::{Duplicates, EntityId, Fact, GraphBuilder, RelationId};

@@ -2,20 +2,20 @@
 
 mod buckets;
 mod checkpoint;
-mod copies;
 mod data;
 mod deterministic;
-mod lease;
-mod listing;
 mod lock_free;
 mod observer;
 mod one_negative;
+mod relation_copies;
+mod row_lease;
+mod row_listing;
 mod rows;
 mod shard;
 mod table;
 #[cfg(test)]
 mod tests;
-mod unshared;
+mod unshared_negatives;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -38,8 +38,8 @@ pub use observer::{EpochReport, Observer};
 pub(crate) use shard::{Among, Listed};
 
 use buckets::Dealing;
-use listing::Listing;
 use lock_free::{Round, Workplace};
+use row_listing::Listing;
 use shard::{Plan, Scratch, Shard, Slice, Spares};
 use table::Table;
 

@@ -2,15 +2,15 @@
 //!
 //! The rows of a fact are read once to compare both distances, and only if the fact has a gradient a
 //! second time to be changed. A gradient never leaves the registers. The results have the same bits
-//! as those of [`Unshared`](super::unshared::Unshared), whose updates go by way of a [`Shard`](super::shard::Shard).
+//! as those of [`Unshared`](super::unshared_negatives::Unshared), whose updates go by way of a [`Shard`](super::shard::Shard).
 
 use std::marker::PhantomData;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::copies::Copies;
-use super::lease::Lease;
-use super::listing::Listing;
+use super::relation_copies::Copies;
+use super::row_lease::Lease;
+use super::row_listing::Listing;
 use super::rows::{Rows, RowsMut};
 use crate::config::EmbedConfig;
 use crate::loss::Loss;

@@ -4,9 +4,9 @@ use std::sync::Mutex;
 
 use rana_graph::Fact;
 
-use super::listing::Listing;
+use super::row_listing::Listing;
 use super::rows::{Rows, Tables};
-use super::unshared::Unshared;
+use super::unshared_negatives::Unshared;
 use crate::config::EmbedConfig;
 use crate::negatives::Sampler;
 use crate::optimiser::Regulariser;

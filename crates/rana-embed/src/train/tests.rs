@@ -2,7 +2,7 @@
 
 use rana_graph::{Duplicates, EntityId, Fact, Graph, GraphBuilder, RelationId};
 
-use super::listing::Listing;
+use super::row_listing::Listing;
 use super::rows::{Frozen, FrozenTables};
 use super::shard::{Listed, Plan, RowGradients, Scratch, Shard, Slice};
 use crate::config::EmbedConfig;

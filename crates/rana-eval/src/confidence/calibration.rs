@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::examples::{CalibrationExamples, ExampleHead, TEMPERATURES};
+use super::calibration_examples::{CalibrationExamples, ExampleHead, TEMPERATURES};
 use super::head_scores::HeadScores;
-use super::isotonic::Isotonic;
-use super::logistic::{TERMS, dot, fit, sigmoid};
+use super::isotonic_regression::Isotonic;
+use super::logistic_regression::{TERMS, dot, fit, sigmoid};
 use super::reliability::Reliability;
 
 /// Fewer tasks say nothing about a new relation.

@@ -9,16 +9,16 @@
 //! confidence is on the careful side; and it presumes that the head has the relation at all.
 
 mod calibration;
-mod examples;
+mod calibration_examples;
 mod head_scores;
-mod isotonic;
+mod isotonic_regression;
 mod leave_one_out;
-mod logistic;
+mod logistic_regression;
 mod reliability;
 
 pub use calibration::{Calibration, PrecisionPoint, Scale, Signs};
-pub use examples::CalibrationExamples;
+pub use calibration_examples::CalibrationExamples;
 pub use head_scores::{HeadScores, Tails};
-pub use isotonic::Isotonic;
+pub use isotonic_regression::Isotonic;
 pub use leave_one_out::leave_one_out_rank;
 pub use reliability::{Reliability, ReliabilityBin};

@@ -5,7 +5,7 @@ use rana_graph::{Graph, Pair, Split, TaskSet};
 use serde::{Deserialize, Serialize};
 
 use super::calibration::{Calibration, Signs};
-use super::examples::TOP;
+use super::calibration_examples::TOP;
 use super::head_scores::{HeadScores, Tails};
 use super::leave_one_out::leave_one_out_rank;
 use crate::few_shot::FewShotError;

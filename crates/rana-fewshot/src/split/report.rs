@@ -3,7 +3,7 @@
 use rana_graph::{Fact, Graph, Lists, Pair, RelationId, Split, TaskSet};
 use serde::Serialize;
 
-use super::twins::Twin;
+use super::inverse_relations::Twin;
 
 /// What a split did and what it left.
 #[derive(Clone, Debug, PartialEq, Serialize)]

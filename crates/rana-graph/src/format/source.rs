@@ -99,6 +99,24 @@ impl Source {
     }
 }
 
+impl From<PathBuf> for Source {
+    fn from(path: PathBuf) -> Self {
+        Self::Path(path)
+    }
+}
+
+impl From<&Path> for Source {
+    fn from(path: &Path) -> Self {
+        Self::Path(path.to_owned())
+    }
+}
+
+impl From<&str> for Source {
+    fn from(path: &str) -> Self {
+        Self::Path(path.into())
+    }
+}
+
 /// A source that is being read.
 pub(crate) struct OpenSource<'p> {
     pub(crate) name: String,

@@ -8,8 +8,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::config::SynthSettings;
 use super::known::Known;
-use super::relation::{AROUND, Link, Rule, Schema, Translation};
-use super::space::{Space, mix};
+use super::latent_space::{Space, mix};
+use super::rule::{AROUND, Link, Rule, Schema, Translation};
 
 /// A fact as bare numbers: head, relation, tail.
 pub(super) type Triple = (u32, u32, u32);

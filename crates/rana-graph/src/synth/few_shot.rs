@@ -8,8 +8,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::config::SynthSettings;
 use super::known::Known;
-use super::relation::{AROUND, RelationName, Rule, Schema};
-use super::space::Space;
+use super::latent_space::Space;
+use super::rule::{AROUND, RelationName, Rule, Schema};
 use crate::tasks::Split;
 
 /// How many rules are drawn to find one with enough facts, before the best of them is taken.

@@ -2,7 +2,7 @@
 
 use hashbrown::HashTable;
 
-use super::space::mix;
+use super::latent_space::mix;
 
 /// A set of facts, of about 9 bytes each. It excludes duplicates, and gives the paths of the background
 /// that a composed relation may follow.

@@ -57,9 +57,9 @@ mod config;
 mod error;
 mod few_shot;
 mod known;
-mod relation;
+mod latent_space;
 mod release;
-mod space;
+mod rule;
 #[cfg(test)]
 mod tests;
 

@@ -15,8 +15,8 @@ use super::config::SynthConfig;
 use super::error::SynthError;
 use super::few_shot::{FewShot, SynthTask};
 use super::known::Known;
-use super::relation::{RelationName, Schema};
-use super::space::Space;
+use super::latent_space::Space;
+use super::rule::{RelationName, Schema};
 use crate::atomic::beside;
 use crate::tasks::Split;
 

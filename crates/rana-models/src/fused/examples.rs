@@ -7,9 +7,9 @@ use rayon::prelude::*;
 
 use super::config::FusedConfig;
 use super::evidence::{Evidence, EvidenceKind, Values};
+use super::evidence_matrix::matrix;
 use super::leave_one_out::leave_one_out;
 use super::likelihood_fit::{Example, ExampleQuery, fit};
-use super::matrix::matrix;
 use super::rank_fit::RankFit;
 use super::sources::Sources;
 use super::trust::{TERMS, Trust, TrustedSource};

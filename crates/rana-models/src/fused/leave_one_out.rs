@@ -3,7 +3,7 @@
 use rana_fewshot::{LeftOut, Support, SupportError};
 
 use super::evidence::{Evidence, EvidenceKind};
-use super::matrix::matrix;
+use super::evidence_matrix::matrix;
 use super::sources::Sources;
 
 /// The score is a mean over few ranks, for which this many candidates are exact enough.

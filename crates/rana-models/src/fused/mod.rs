@@ -32,10 +32,10 @@
 
 mod config;
 mod evidence;
+mod evidence_matrix;
 mod examples;
 mod leave_one_out;
 mod likelihood_fit;
-mod matrix;
 mod model;
 mod name_evidence;
 mod path_evidence;

@@ -20,7 +20,7 @@ use super::config::FusedConfig;
 use super::model::FusedModel;
 use super::sources::Sources;
 use super::trust::TrustedSource;
-use crate::open::{OpenError, OpenedModel, RunToOpen, open_vectors};
+use crate::opened_run::{OpenError, OpenedModel, RunToOpen, open_vectors};
 use crate::registry;
 use crate::training::{Manifest, ManifestError, MetaTraining, Run, RunError, StartVectors, TrainingError};
 

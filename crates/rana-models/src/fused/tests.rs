@@ -11,8 +11,8 @@ use rana_graph::{
 };
 
 use super::evidence::{Evidence, EvidenceKind, Reason};
+use super::evidence_matrix::matrix;
 use super::likelihood_fit::{Example, ExampleQuery, fit};
-use super::matrix::matrix;
 use super::rank_fit::RankFit;
 use super::{Examples, FusedConfig, FusedModel, Sources, Trust, TrustedSource};
 use crate::paths::{EdgeIndex, VisibleEdges};

@@ -5,7 +5,7 @@ use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};
 use rana_graph::EntityId;
 
 use super::evidence::{Evidence, EvidenceKind, Reason, Values};
-use crate::gathered::{Gathered, gather};
+use crate::gathered_rows::{Gathered, gather};
 
 /// The score of a trained model.
 pub(super) fn translation(model: &dyn FewShotModel, support: &Support<'_>) -> Result<Evidence, SupportError> {

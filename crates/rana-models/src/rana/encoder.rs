@@ -10,10 +10,12 @@ use rana_graph::{EntityId, Pair};
 use rand::RngExt;
 use rayon::prelude::*;
 
-use super::attend::{Attend, AttendGradients, AttendScratch, Attended, Backward, Forward, Logits};
 use super::config::{Activation, Attn, Padding};
 use super::inputs::Inputs;
 use super::layout::EndBlocks;
+use super::neighbour_attention::{
+    Attend, AttendGradients, AttendScratch, Attended, Backward, Forward, Logits,
+};
 use super::neighbour_rows::{NeighbourRows, Neighbours, RowsAhead};
 use crate::real::{Real, add_scaled};
 use crate::seed::{Purpose, rng};

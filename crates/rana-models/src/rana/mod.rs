@@ -14,7 +14,6 @@
 //! | `model.rs`, `relation.rs`, `inspection.rs` | the trained model, a relation after its support, what it looked at |
 //! | `reference.rs`, `gradient_tests.rs` | the equations once more, plainly, and the test that both agree |
 
-mod attend;
 mod config;
 mod diagnostics;
 mod encoder;
@@ -27,6 +26,7 @@ mod model;
 #[cfg(test)]
 mod model_tests;
 mod negatives;
+mod neighbour_attention;
 mod neighbour_rows;
 mod neighbours;
 mod network;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use rana_embed::EmbeddingSet;
 use rana_eval::FewShotEvaluation;
+use rana_eval::confidence::Calibration;
 use rana_fewshot::{FewShotModel, TrainingTasks};
 use rana_graph::{Split, Store};
 
@@ -25,6 +26,8 @@ pub struct MetaTraining<'s> {
     tasks: TrainingTasks<'s>,
     /// How often the state is written to disk.
     pub checkpoint_every: Duration,
+    /// Whether the best model is calibrated in the end.
+    pub calibrates: bool,
 }
 
 impl<'s> MetaTraining<'s> {
@@ -43,7 +46,8 @@ impl<'s> MetaTraining<'s> {
             trainer.candidates,
         );
         Trainer::check_dev(trainer.shots, &store.graph, tasks.benchmark())?;
-        let this = Self { store, config, start, tasks, checkpoint_every: Duration::from_secs(60) };
+        let (checkpoint_every, calibrates) = (Duration::from_secs(60), config.trainer.fold.is_none());
+        let this = Self { store, config, start, tasks, checkpoint_every, calibrates };
         this.trainer()?;
         Ok(this)
     }
@@ -148,20 +152,20 @@ impl<'s> MetaTraining<'s> {
         let every = self.checkpoint_every;
         let mut writer = RunWriter { run, observer, every, earlier, started, last: started };
         let outcome = trainer.run(&mut |model| self.dev_mrr(model), &mut writer)?;
-        run.finish(trainer.state(), outcome, earlier + started.elapsed().as_secs_f64())?;
-        if outcome != TrainingOutcome::Stopped && self.config.trainer.fold.is_none() {
-            self.calibrate(run, &trainer)?;
-        }
+        let seconds = earlier + started.elapsed().as_secs_f64();
+        let is_over = outcome != TrainingOutcome::Stopped;
+        let calibration = if is_over && self.calibrates { self.calibration(&trainer)? } else { None };
+        run.finish(trainer.state(), outcome, seconds, calibration)?;
         Ok(outcome)
     }
 
-    fn calibrate(&self, run: &Run, trainer: &Trainer<'_>) -> Result<(), TrainingError> {
-        let Some(best) = &trainer.state().best else { return Ok(()) };
+    /// The calibration of the best model, if there is one.
+    fn calibration(&self, trainer: &Trainer<'_>) -> Result<Option<Option<Calibration>>, TrainingError> {
+        let Some(best) = &trainer.state().best else { return Ok(None) };
         let model = trainer.freeze(Arc::clone(&best.parameters));
-        let seed = self.config.trainer.seed;
-        let learned = calibrate(&*model, &self.store.tasks, seed)
-            .map_err(|error| TrainingError::Validation(error.to_string()))?;
-        Ok(run.write_calibration(learned)?)
+        calibrate(&*model, &self.store.tasks, self.config.trainer.seed)
+            .map(Some)
+            .map_err(|error| TrainingError::Validation(error.to_string()))
     }
 }
 

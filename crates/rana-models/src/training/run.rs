@@ -323,10 +323,7 @@ impl Run {
     }
 
     /// Keeps the calibration of the best model.
-    ///
-    /// # Errors
-    /// If the disk refuses.
-    pub fn write_calibration(&self, calibration: Option<Calibration>) -> Result<(), RunError> {
+    fn write_calibration(&self, calibration: Option<Calibration>) -> Result<(), RunError> {
         let kept = KeptCalibration {
             step: self.manifest.best.map(|best| best.step),
             dataset: self.manifest.dataset.clone(),
@@ -467,7 +464,8 @@ impl Run {
         Ok(Some((state, note.seconds)))
     }
 
-    /// Ends the run: the best model stays, and a checkpoint only if the training was stopped.
+    /// Ends the run: the best model stays, with its calibration if it was made; a checkpoint stays only if the training
+    /// was stopped. The manifest is written last, so that a run that is finished is whole.
     ///
     /// # Errors
     /// If the disk refuses.
@@ -476,16 +474,20 @@ impl Run {
         state: &TrainingState,
         outcome: TrainingOutcome,
         seconds: f64,
+        calibration: Option<Option<Calibration>>,
     ) -> Result<(), RunError> {
         if outcome == TrainingOutcome::Stopped {
             self.write_checkpoint(state, seconds)?;
         } else {
             self.write_best(state)?;
         }
+        self.manifest.best = record(state);
+        if let Some(calibration) = calibration {
+            self.write_calibration(calibration)?;
+        }
         self.manifest.outcome = Some(outcome);
         self.manifest.steps = Some(state.step);
         self.manifest.seconds = Some(seconds);
-        self.manifest.best = record(state);
         self.write_manifest()?;
         if outcome != TrainingOutcome::Stopped {
             self.remove_old_models(state.best.as_ref().map(|best| best.step));

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::beginning::VERSION;
+use super::journal_header::VERSION;
 
 /// Why the file of decisions cannot be used.
 #[derive(Debug, thiserror::Error)]

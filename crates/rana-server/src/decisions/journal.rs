@@ -4,11 +4,11 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::beginning::Beginning;
 use super::decision::Decision;
 use super::directory::sync_directory;
 use super::error::JournalError;
-use super::torn::TornEnd;
+use super::journal_header::Beginning;
+use super::torn_end::TornEnd;
 
 /// How many bytes are read to find out whether a file is a journal: it may be something large.
 const FIRST_BYTES: u64 = 1 << 20;
@@ -163,8 +163,8 @@ fn read(path: &Path, bytes: &[u8], beginning: &Beginning) -> Result<Lines, Journ
 
 #[cfg(test)]
 mod tests {
-    use super::super::beginning::HEADER;
     use super::super::decision::{Draft, Verdict};
+    use super::super::journal_header::HEADER;
     use super::*;
     use proptest::prelude::*;
     use std::fs;

@@ -1,13 +1,13 @@
 //! Decisions of people about answers: received, kept on disk, listed.
 
-mod beginning;
 mod decision;
+mod decision_index;
+mod decision_writer;
 mod directory;
 mod error;
 mod journal;
-mod keeper;
-mod ledger;
-mod torn;
+mod journal_header;
+mod torn_end;
 
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ use utoipa::{IntoParams, ToSchema};
 
 use decision::Draft;
 pub(crate) use decision::{Decision, Verdict};
+pub(crate) use decision_writer::Keeper;
+use decision_writer::NotKept;
 pub use error::JournalError;
-pub(crate) use keeper::Keeper;
-use keeper::NotKept;
-pub use torn::TornEnd;
+pub use torn_end::TornEnd;
 
 use crate::app::App;
-use crate::entity::Entity;
+use crate::entity_body::Entity;
 use crate::extract::{Body, Params};
 use crate::json::JsonBytes;
 use crate::problem::Problem;

@@ -136,11 +136,11 @@ impl FusedTraining {
         Ok(Parts { store, parts, examples })
     }
 
-    fn open<'s>(
+    fn open(
         &self,
         trial: &Trial,
         edges: &Arc<EdgeIndex>,
-        store: &'s Store,
+        store: &Store,
         workspace: &Workspace,
         watch: &dyn Watch,
     ) -> Result<Part, FusedError> {

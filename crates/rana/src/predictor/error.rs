@@ -3,6 +3,8 @@
 use rana_fewshot::SupportError;
 use rana_models::OpenError;
 
+use crate::search::Unresolved;
+
 /// Why a relation cannot be completed.
 #[derive(Debug, thiserror::Error)]
 pub enum PredictorError {
@@ -12,6 +14,9 @@ pub enum PredictorError {
     /// The model cannot answer.
     #[error(transparent)]
     Support(#[from] SupportError),
+    /// A text names no entity.
+    #[error(transparent)]
+    Unresolved(#[from] Unresolved),
     /// There is nothing to learn from.
     #[error("the support is empty. Give at least one pair that the relation holds for; five are better")]
     NoSupport,

@@ -9,7 +9,7 @@ use rana_models::paths::{Path, same_name};
 use serde::Serialize;
 
 use super::entity_ref::EntityRef;
-use super::learned::LearnedRelation;
+use super::learned_relation::LearnedRelation;
 
 /// Paths that are named; more would not be read.
 const MOST_PATHS: usize = 8;

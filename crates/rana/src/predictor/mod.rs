@@ -3,20 +3,22 @@
 //! `run → Predictor → LearnedRelation → answers`. A relation may be one that no training has seen, or that
 //! the graph has no name for.
 
+mod by_name;
 mod entity_ref;
 mod error;
 mod explanation;
-mod learned;
-mod plausible;
+mod learned_relation;
+mod plausible_heads;
 #[allow(clippy::module_inception)]
 mod predictor;
 mod request;
 #[cfg(test)]
 mod tests;
 
+pub use by_name::NamedAnswer;
 pub use entity_ref::EntityRef;
 pub use error::{PrecisionError, PredictorError};
 pub use explanation::{AttentionEdge, Explanation, Resembled, SharedPath, SourceShare, Step};
-pub use learned::{Answer, LearnedRelation};
+pub use learned_relation::{Answer, LearnedRelation};
 pub use predictor::Predictor;
 pub use request::{AnswerLimits, CandidateChoice, RelationRequest};

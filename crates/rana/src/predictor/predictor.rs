@@ -11,8 +11,9 @@ use rana_models::OpenedRun;
 use rana_models::paths::{EdgeIndex, VisibleEdges};
 
 use super::error::PredictorError;
-use super::learned::LearnedRelation;
+use super::learned_relation::LearnedRelation;
 use super::request::{CandidateChoice, RelationRequest};
+use crate::search::NameIndex;
 
 /// Completes relations of a graph by a trained model, whichever it is. A copy shares everything.
 #[derive(Clone)]
@@ -23,6 +24,8 @@ struct Inner {
     candidates: CandidateBuilder,
     /// The edges that reasons may name, made when they are first asked for.
     edges: OnceLock<Arc<EdgeIndex>>,
+    /// What entities are called, made when it is first asked for.
+    names: OnceLock<NameIndex>,
 }
 
 impl Predictor {
@@ -38,7 +41,7 @@ impl Predictor {
     #[must_use]
     pub fn new(run: OpenedRun) -> Self {
         let candidates = CandidateBuilder::new(&run.store.graph, CandidateConfig::default());
-        Self(Arc::new(Inner { run, candidates, edges: OnceLock::new() }))
+        Self(Arc::new(Inner { run, candidates, edges: OnceLock::new(), names: OnceLock::new() }))
     }
 
     /// The run.
@@ -57,6 +60,12 @@ impl Predictor {
     #[must_use]
     pub fn graph(&self) -> &Graph {
         &self.store().graph
+    }
+
+    /// The names and labels of the graph. The first call reads them, which takes seconds for millions.
+    #[must_use]
+    pub fn names(&self) -> &NameIndex {
+        self.0.names.get_or_init(|| NameIndex::new(self.graph()))
     }
 
     /// The name of the model, as the registry has it.

@@ -9,7 +9,7 @@ use rana_models::fused::FusedConfig;
 use rana_models::registry;
 
 use super::experiment::{Row, Subject};
-use super::measured::Measuring;
+use super::measured_rows::Measuring;
 use super::report::{ReproductionRow, RowKind, SeedResult};
 use super::{Reproduction, ReproductionError, seed_of};
 use crate::fused_training::{FusedError, FusedTraining, Parts};

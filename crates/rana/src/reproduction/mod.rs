@@ -6,7 +6,7 @@ mod dataset;
 mod error;
 mod experiment;
 mod frontier;
-mod measured;
+mod measured_rows;
 mod published;
 mod report;
 
@@ -33,7 +33,7 @@ use crate::trial::{
     VectorSettings, Watch, Workspace, run_all,
 };
 use experiment::{Row, SHOTS, Subject};
-use measured::{Measured, Measuring};
+use measured_rows::{Measured, Measuring};
 
 /// What to reproduce, and how thoroughly.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,8 +1,8 @@
 //! [`NameIndex`]: entities by what people call them.
 
-mod fold;
-mod keys;
+mod prefix_index;
 mod spelling;
+mod text_folding;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -12,9 +12,9 @@ use rana_graph::{EntityId, Graph};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use fold::{fold_into, folded};
-use keys::{BestFirst, Keys, Place, text_at};
+use prefix_index::{BestFirst, Keys, Place, text_at};
 use spelling::{Spelling, Variant, budget};
+use text_folding::{fold_into, folded};
 
 /// How many names are offered where one was not understood.
 const SUGGESTIONS: usize = 5;

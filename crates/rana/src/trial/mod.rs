@@ -211,6 +211,8 @@ impl Trial {
         };
         let mut training = MetaTraining::new(store, self.config.clone(), start)?;
         training.checkpoint_every = CHECKPOINT_EVERY;
+        // Trials are measured by ranks; a calibration would cost time and not be looked at.
+        training.calibrates = false;
         let progress = watch.progress();
         progress.begin("meta-training", Some(self.config.trainer.steps), Unit::Steps);
         progress.advance(from.as_ref().map_or(0, |(state, _)| state.step));

@@ -153,7 +153,7 @@ pub(crate) fn run(args: &CompleteArgs, terminal: &Terminal) -> Result<(), CliErr
         let busy = terminal.busy("opening the run");
         let predictor = Predictor::open(&args.run, args.graph.as_deref())?;
         drop(busy);
-        let resolver = Resolver::new(predictor.graph());
+        let resolver = Resolver::new(&predictor);
         let asked = RequestedRelation::new(args, &predictor, &resolver)?;
         let learned = predictor.learn(asked.request.clone())?;
         let heads = args.chosen_heads(&asked, &learned, &resolver)?;

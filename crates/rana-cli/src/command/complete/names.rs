@@ -3,42 +3,35 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
-use std::sync::OnceLock;
 
 use rana::graph::{EntityId, Graph, Pair, TypeId};
-use rana::search::NameIndex;
+use rana::predictor::Predictor;
 
 use crate::error::CliError;
 
-/// Finds what texts name in a graph.
-pub(super) struct Resolver<'g> {
-    graph: &'g Graph,
-    /// Built when the first text is not a name: reading millions of labels takes a while.
-    index: OnceLock<NameIndex>,
+/// Finds what texts name in the graph of a predictor.
+pub(super) struct Resolver<'p> {
+    predictor: &'p Predictor,
 }
 
-impl<'g> Resolver<'g> {
-    pub(super) fn new(graph: &'g Graph) -> Self {
-        Self { graph, index: OnceLock::new() }
+impl<'p> Resolver<'p> {
+    pub(super) fn new(predictor: &'p Predictor) -> Self {
+        Self { predictor }
     }
 
     /// The graph.
-    pub(super) fn graph(&self) -> &'g Graph {
-        self.graph
+    pub(super) fn graph(&self) -> &'p Graph {
+        self.predictor.graph()
     }
 
     /// The entity of a name or label.
     pub(super) fn entity(&self, text: &str) -> Result<EntityId, CliError> {
-        if let Some(entity) = self.graph.entity(text) {
-            return Ok(entity);
-        }
-        let index = self.index.get_or_init(|| NameIndex::new(self.graph));
-        index.resolve(self.graph, text).map_err(|error| CliError::Usage(error.to_string()))
+        self.predictor.entity(text).map_err(|error| CliError::Usage(error.to_string()))
     }
 
     /// The type of a name.
     pub(super) fn type_of(&self, text: &str) -> Result<TypeId, CliError> {
-        let names = self.graph.type_names();
+        let names = self.graph().type_names();
         names.id(text).map(TypeId).ok_or_else(|| {
             let some: Vec<String> = names.iter().take(5).map(|name| format!("`{name}`")).collect();
             CliError::Usage(match some.is_empty() {

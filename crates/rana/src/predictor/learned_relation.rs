@@ -9,7 +9,7 @@ use rana_graph::{EntityId, Graph, Pair, RelationId, Split};
 use rana_models::paths::VisibleEdges;
 
 use super::error::PrecisionError;
-use super::plausible::plausible_heads;
+use super::plausible_heads::plausible_heads;
 use super::predictor::Predictor;
 use super::request::{AnswerLimits, RelationRequest};
 

@@ -1,6 +1,6 @@
 //! [`Listing`]: which rows a run of facts is about, its negatives included.
 
-use super::lease::are_distinct;
+use super::row_lease::are_distinct;
 use super::shard::{Listed, Plan, Slice};
 use crate::negatives::{anchor, answer};
 use crate::seed::{Purpose, rng};

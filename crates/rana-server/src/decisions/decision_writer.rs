@@ -8,10 +8,10 @@ use std::time::SystemTime;
 use tokio::sync::{mpsc, oneshot};
 
 use super::decision::{Decision, Draft};
+use super::decision_index::Ledger;
 use super::error::JournalError;
 use super::journal::{Journal, Opened};
-use super::ledger::Ledger;
-use super::torn::TornEnd;
+use super::torn_end::TornEnd;
 
 /// Decisions that wait for the disk before clients have to wait to hand in more.
 const WAITING: usize = 4096;

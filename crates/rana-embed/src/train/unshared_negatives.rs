@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::listing::Listing;
+use super::row_listing::Listing;
 use super::rows::{Rows, Tables};
 use super::shard::{Plan, Scratch, Shard, Slice};
 use crate::model::{ComplEx, DistMult, Model, ModelKind, Norm, RotatE, SimplE, TransE};

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::config::SynthSettings;
 use super::known::Known;
-use super::space::{Shift, Space, add, negate};
+use super::latent_space::{Shift, Space, add, negate};
 
 /// Where the tails of one head lie around the translated point, in the order they are used.
 pub(super) const AROUND: [Shift; 7] =

@@ -4,7 +4,7 @@ use rana::predictor::{AttentionEdge, Explanation, Resembled, SharedPath, SourceS
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::entity::Entity;
+use crate::entity_body::Entity;
 
 /// What speaks for an answer, and what against it.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]

@@ -1,0 +1,110 @@
+//! Every model of the registry works in every command, without a line about it in any of them.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rana::models::registry;
+
+use crate::command::{json, run};
+use crate::train::{benchmark, path, spawn};
+
+const SMALL: [&str; 8] =
+    ["--set", "batch=8", "--set", "steps=150", "--set", "eval_every=25", "--set", "patience=0"];
+
+fn stepped() -> Vec<&'static str> {
+    let names = registry::stepped_names();
+    assert!(names.len() >= 2, "{names:?}");
+    names
+}
+
+/// The log and the model of a run.
+fn result(run: &Path) -> Vec<(String, Vec<u8>)> {
+    let files = std::fs::read_dir(run).unwrap().map(|entry| entry.unwrap());
+    let names = files.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut kept: Vec<(String, Vec<u8>)> = names
+        .filter(|name| {
+            name.ends_with(".safetensors") || name == "metrics.jsonl" || name == "calibration.json"
+        })
+        .map(|name| (name.clone(), std::fs::read(run.join(&name)).unwrap()))
+        .collect();
+    kept.sort();
+    assert!(kept.len() >= 3, "{kept:?}");
+    kept
+}
+
+#[test]
+fn each_is_trained_evaluated_swept_and_completed_with() {
+    let benchmark = benchmark();
+    for model in stepped() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path();
+        let train =
+            ["train", path(&benchmark), "--model", model, "--preset", "umls", "--seed", "1", "--quiet"];
+        for (out, threads) in [("one", "1"), ("two", "2")] {
+            run(dir, &[&train[..], &SMALL, &["--threads", threads, "--out", out]].concat());
+        }
+        assert_eq!(result(&dir.join("one")), result(&dir.join("two")), "{model} depends on its threads");
+
+        let card = json(dir, &["eval", "one", "--draws", "2"]);
+        assert_eq!(card["model"], model);
+        let mrr = |of: &serde_json::Value| of["official"]["micro"]["mrr"].as_f64().unwrap();
+        let untrained = &card["baselines"][format!("{model}-untrained")];
+        assert!(mrr(&card) > mrr(untrained) + 0.1, "{model}: {} from {}", mrr(&card), mrr(untrained));
+
+        let tasks = json(dir, &["episodes", path(&benchmark), "--split", "test"]);
+        let relation = tasks[0]["relation"].as_str().unwrap();
+        let completed = json(dir, &["complete", "one", "--relation", relation, "--top", "3", "--reasons"]);
+        assert_eq!(completed["relation"]["model"], model);
+        assert!(completed["results"][0]["answers"][0]["confidence"].is_number(), "{model}");
+
+        let plan = format!(
+            "model = '{model}'\npreset = 'umls'\n[set]\nbatch = 8\nsteps = 20\neval_every = 10\n[grid]\nlearning_rate = [0.001, 0.01]\n"
+        );
+        std::fs::write(dir.join("sweep.toml"), plan).unwrap();
+        let swept = json(dir, &["sweep", path(&benchmark), "--plan", "sweep.toml", "--out", "sweep"]);
+        assert_eq!(swept["rows"].as_array().unwrap().len(), 2, "{model}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn each_is_resumed_to_the_same_bits_after_a_kill() {
+    let benchmark = benchmark();
+    for model in stepped() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path();
+        let train =
+            ["train", path(&benchmark), "--model", model, "--preset", "umls", "--seed", "2", "--quiet"];
+        run(dir, &[&train[..], &SMALL, &["--out", "unbroken"]].concat());
+        let often = ["--checkpoint-every", "0.01", "--out", "killed"];
+        let mut child = spawn(dir, &[&train[..], &SMALL, &often].concat());
+        for round in 0..6 {
+            std::thread::sleep(Duration::from_millis(60 + 40 * round));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            let has_begun = dir.join("killed/run.json").is_file();
+            let is_over = has_begun
+                && !dir.join("killed/checkpoint.safetensors").is_file()
+                && dir.join("killed/calibration.json").is_file();
+            if is_over {
+                break;
+            }
+            let resume = [
+                "train",
+                path(&benchmark),
+                "--out",
+                "killed",
+                "--resume",
+                "--checkpoint-every",
+                "0.01",
+                "--quiet",
+            ];
+            child = match has_begun {
+                true => spawn(dir, &resume),
+                false => spawn(dir, &[&train[..], &SMALL, &often].concat()),
+            };
+        }
+        child.wait().unwrap();
+        assert_eq!(result(&dir.join("killed")), result(&dir.join("unbroken")), "{model}");
+    }
+}

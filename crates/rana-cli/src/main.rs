@@ -3,6 +3,7 @@
 mod cli;
 mod command;
 mod error;
+mod hint;
 mod settings;
 mod terminal;
 
@@ -20,7 +21,7 @@ fn main() -> ExitCode {
     let terminal = Terminal::new(&cli.output);
     match command::run(cli.command, &terminal) {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever closed the pipe has read enough.
+        // A closed pipe means that its reader has read enough.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             terminal.error(&error);

@@ -86,7 +86,11 @@ impl Terminal {
     }
 
     pub(crate) fn error(&self, error: &CliError) {
-        let _ = writeln!(anstream::stderr(), "{RED}error:{RED:#} {error}");
+        let mut out = anstream::stderr();
+        let _ = writeln!(out, "{RED}error:{RED:#} {error}");
+        if let Some(hint) = error.hint() {
+            let _ = writeln!(out, "{BOLD}hint:{BOLD:#} {hint}");
+        }
     }
 
     /// A sign of life during work whose end cannot be foretold; it goes when the bar is dropped.

@@ -103,7 +103,7 @@ pub enum TableError {
     /// Vectors were trained on another graph.
     #[error(
         "{}: these vectors belong to another graph (fingerprint {found:016x}, this one has {expected:016x}). Open the graph \
-         they were trained on, or run `rana embed` for this one",
+         they were trained on, or train vectors for this one",
         path.display()
     )]
     OtherGraph {
@@ -159,7 +159,7 @@ pub enum TableError {
         file: PathBuf,
     },
     /// There is no embedding set at this place.
-    #[error("{}: not an embedding set (no readable `manifest.json` of one). Make one with `rana embed`", path.display())]
+    #[error("{}: not an embedding set (no readable `manifest.json` of one). Train vectors first", path.display())]
     Missing {
         /// Where one was looked for.
         path: PathBuf,
@@ -177,7 +177,7 @@ pub enum TableError {
         path: PathBuf,
     },
     /// The embedding set was written by a version of rana with another format.
-    #[error("{}: embedding format version {found}, this program reads version {supported}. Run `rana embed` again, or use the rana that wrote it", file.display())]
+    #[error("{}: embedding format version {found}, this program reads version {supported}. Train the vectors again, or use the version that wrote them", file.display())]
     Version {
         /// The manifest.
         file: PathBuf,
@@ -187,7 +187,7 @@ pub enum TableError {
         supported: u32,
     },
     /// The content is not what was written.
-    #[error("{}: {what}: altered after writing. Restore the file, or run `rana embed` again", file.display())]
+    #[error("{}: {what}: altered after writing. Restore the file, or train the vectors again", file.display())]
     Altered {
         /// The file.
         file: PathBuf,

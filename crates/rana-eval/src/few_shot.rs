@@ -64,7 +64,7 @@ pub enum FewShotError {
         source: SupportError,
     },
     /// There is no task to evaluate on.
-    #[error("there is no {split} task to evaluate on; choose another split, or make tasks with `rana split`")]
+    #[error("there is no {split} task to evaluate on; choose another split, or cut tasks out of the graph")]
     NoTasks {
         /// The split asked for.
         split: Split,

@@ -24,7 +24,7 @@ pub(crate) struct ExplanationBody {
     against: Vec<String>,
     /// The pair of the support that it resembles most.
     resembles: Option<ResembledPair>,
-    /// The neighbours of that pair that RANA's attention looked at, the largest weights first.
+    /// The neighbours of that pair that attention looked at, the largest weights first.
     attention: Vec<AttendedNeighbour>,
     /// Paths between the pair, those that most of the support has first.
     paths: Vec<PathBetween>,
@@ -43,7 +43,7 @@ struct ResembledPair {
     distance: f32,
 }
 
-/// A neighbour that RANA's attention looked at.
+/// A neighbour that attention looked at.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 struct AttendedNeighbour {
     /// Whose neighbour it is.

@@ -22,7 +22,7 @@ const EXAMPLE_HEADS: usize = 5;
 pub(crate) struct RunInfo {
     /// Where the run is.
     run: String,
-    /// `rana` or `rana-fused`.
+    /// The name of the model.
     model: String,
     /// The support size that the model was trained or measured with.
     shots: usize,

@@ -41,6 +41,11 @@ pub use vector_training::{VectorTraining, VectorTrainingError};
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+/// So is that of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide.md")]
+struct Guide;
+
 /// So is that of the page about completion.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/complete.md")]

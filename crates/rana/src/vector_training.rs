@@ -12,12 +12,13 @@ use rana_graph::Store;
 /// A training of vectors that remembers which facts of tasks it saw.
 ///
 /// With [`PretrainingFacts::Supports`] it makes the vectors of a
-/// [`KgeModel`](rana_eval::KgeModel), an ordinary model beside few-shot ones:
+/// [`KgeModel`](rana_models::vectors::KgeModel), an ordinary model beside few-shot ones:
 ///
 /// ```no_run
 /// use rana::VectorTraining;
 /// use rana::embed::{EmbedConfig, ModelKind};
-/// use rana::eval::{CardSettings, KgeModel};
+/// use rana::eval::CardSettings;
+/// use rana::models::vectors::KgeModel;
 /// use rana::fewshot::PretrainingFacts;
 /// use rana::graph::Store;
 ///

@@ -13,8 +13,8 @@ use crate::terminal::{BOLD, DIM, Terminal, results};
 
 /// Make a table or figure of the paper again, from raw files, beside the published numbers.
 ///
-/// table2 (RANA beside others), table3 (ablations), fig2a (1 to 8 shots), fig2b (1 to 10 negatives), or frontier, which is
-/// not in the paper: RANA with the evidence in the graph, and what each evidence does. Settings
+/// table2 (all models), table3 (ablations), fig2a (1 to 8 shots), fig2b (1 to 10 negatives), or frontier, which is
+/// not in the paper: a model with the evidence in the graph, and what each source of evidence does. Settings
 /// come from presets, the model of each training is chosen on dev, and test is evaluated once per training. Rows
 /// that learn nothing stand below. Ctrl-C keeps what is done, and the same command goes on from there to the same
 /// numbers; tables and figures in the same --out share their trainings.
@@ -48,7 +48,7 @@ pub(crate) struct ReproduceArgs {
     /// How many training seeds: 1 to N.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u64).range(1..=1000), conflicts_with = "fast")]
     seeds: u64,
-    /// The settings of RANA, for training and vectors; may be repeated for table2. If not given: nell-one
+    /// The settings of the model, for training and vectors; may be repeated for table2. If not given: nell-one
     /// (the paper's reading), in table2 also nell-one-tuned, and for frontier only that.
     #[arg(long, value_name = "NAME", conflicts_with = "fast")]
     preset: Vec<String>,

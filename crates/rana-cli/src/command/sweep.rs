@@ -13,7 +13,7 @@ use super::trials::TrialsProgress;
 use crate::error::CliError;
 use crate::terminal::{BOLD, DIM, Terminal, results};
 
-/// Search over settings of RANA: a grid, random ranges, or both, ranked by dev MRR.
+/// Search over the settings of a model: a grid, random ranges, or both, ranked by dev MRR.
 ///
 /// The plan is checked as a whole before anything starts. Trainings go one after the other; Ctrl-C keeps what
 /// is done, and the same command goes on from there to the same results. A trial is known by its settings, so a

@@ -53,11 +53,11 @@ impl Dataset {
                 looked: looked.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "),
                 advice: match name {
                     "Wiki-One" => {
-                        "The files of Wiki-One cannot be had any more; WD50K (--dataset WD50K) is another few-shot \
+                        "The files of Wiki-One cannot be had any more; WD50K is another few-shot \
                                    benchmark from Wikidata, under its own name"
                     }
                     _ => {
-                        "Say where they are by --data DIR, or by RANA_DATASETS the folder that holds such folders"
+                        "Give their directory, or the folder that holds such directories"
                     }
                 },
             }),
@@ -99,7 +99,7 @@ impl Dataset {
             let config = SplitConfig::default();
             let cut = split(&imported.graph, &config)?;
             Store::write(&path, &cut.graph, &cut.tasks, imported.inputs)?;
-            format!("{from}, tasks cut by the published rule (`rana split`, seed 0)")
+            format!("{from}, tasks cut by the published rule, seed 0")
         } else {
             Store::write(&path, &imported.graph, &imported.tasks, imported.inputs)?;
             format!("{from}, with its own tasks")

@@ -24,7 +24,7 @@ pub enum ReproductionError {
         advice: &'static str,
     },
     /// A row needs a preset that is not there.
-    #[error("the row `{row}`: {source}. Choose others by --preset")]
+    #[error("the row `{row}`: {source}. Choose other presets")]
     Preset {
         /// The row.
         row: String,

@@ -87,7 +87,7 @@ fn what_is_missing_is_named_before_anything_starts() {
     );
     let folders = [PathBuf::from("nowhere"), PathBuf::from("neither")];
     let error = Dataset::find("NELL-One", None, &folders).unwrap_err().to_string();
-    assert!(error.contains("nowhere/NELL-One, neither/NELL-One") && error.contains("--data"), "{error}");
+    assert!(error.contains("nowhere/NELL-One, neither/NELL-One") && error.contains("Give their directory"), "{error}");
     let error = Dataset::find("Wiki-One", None, &folders).unwrap_err().to_string();
     assert!(error.contains("cannot be had") && error.contains("WD50K"), "{error}");
 }

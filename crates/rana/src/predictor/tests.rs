@@ -10,7 +10,7 @@ use crate::fused_training::FusedTraining;
 use crate::trial::tests::{StopAfter, small_vectors, umls};
 use crate::trial::{VectorPlan, Workspace};
 
-/// A quickly trained `rana-fused` on UMLS, and its run of RANA.
+/// A quickly trained model with evidence on UMLS, and the run of the model in it.
 struct Trained {
     _dir: tempfile::TempDir,
     fused: std::path::PathBuf,

@@ -21,6 +21,7 @@ use crate::terminal::{BOLD, DIM, Terminal, results};
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 A plan:
+  model = \"NAME\"                   # the default model if not given; see rana train --help
   preset = \"nell-one\"              # what everything starts from; `paper` if not given
   vectors = \"nell-one\"             # a preset of rana embed, `recommended`, or a directory;
                                    # those kept with the graph if not given

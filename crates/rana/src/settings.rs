@@ -121,6 +121,9 @@ impl Settings {
     /// # Errors
     /// If a field is unknown or has another type.
     pub fn over<T: Serialize + DeserializeOwned>(&self, base: &T) -> Result<T, SettingsError> {
+        if let Some(field) = not_finite(&self.table) {
+            return Err(SettingsError::Field { message: format!("{field} must be a finite number") });
+        }
         let mut table = toml::Table::try_from(base).map_err(|error| SettingsError::field(&error))?;
         overlay(&mut table, &self.table);
         for key in &self.unset {
@@ -130,6 +133,15 @@ impl Settings {
         }
         table.try_into().map_err(|error: toml::de::Error| SettingsError::field(&error))
     }
+}
+
+/// The first field that is infinite or not a number.
+fn not_finite(table: &toml::Table) -> Option<&str> {
+    table.iter().find_map(|(field, value)| match value {
+        toml::Value::Float(value) if !value.is_finite() => Some(&**field),
+        toml::Value::Table(inner) => not_finite(inner),
+        _ => None,
+    })
 }
 
 /// A value as `KEY=VALUE` takes it: texts without quotes where they need none.

@@ -235,7 +235,8 @@ fn exit_codes_tell_failure_from_misuse() {
     assert_eq!(code, 1);
     assert_eq!(
         message,
-        "error: nowhere: not a graph store (no readable `manifest.json`). Make one with `rana import … --out nowhere`\n"
+        "error: nowhere: not a graph store (no readable `manifest.json`). Import a graph first\n\
+         hint: `rana import FILES --out nowhere` makes one\n"
     );
     assert_eq!(fail(dir.path(), &["inspect"]).0, 2);
     assert_eq!(fail(dir.path(), &["import", "towns.tsv", "--out", "kg", "--columns", "h,x,t"]).0, 2);

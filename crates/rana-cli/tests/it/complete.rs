@@ -109,5 +109,8 @@ fn what_cannot_be_completed_is_said() {
     assert_eq!(code, 2);
     assert!(message.contains("is no part"), "{message}");
     let (_, message) = fail(dir, &["complete", "nowhere", "--head", "virus"]);
-    assert!(message.contains("there is no run here"), "{message}");
+    assert!(
+        message.contains("this is not a run") && message.contains("hint: `rana train KG --out RUN`"),
+        "{message}"
+    );
 }

@@ -295,7 +295,7 @@ fn vectors_trained_on_supports_have_a_row_of_their_own() {
     // Neither other supports nor vectors without any get such a row, and it is said why.
     let (card, said) = eval(&["--shots", "5", "--draws", "0"]);
     assert_eq!(card["model"], "mean-translation");
-    assert!(said.contains("`rana embed --facts supports --shots 5`"), "{said}");
+    assert!(said.contains("train vectors on supports of 5 facts"), "{said}");
     run(dir.path(), &quick(&["embed", "kg", "--model", "distmult", "--quiet"]));
     let (card, said) = eval(&["--draws", "0"]);
     assert_eq!(card["model"], "mean-translation");

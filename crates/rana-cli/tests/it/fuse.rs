@@ -85,5 +85,8 @@ fn what_cannot_be_fused_is_said() {
     let (_, error) = fail(dir.path(), &["eval", "broken"]);
     assert!(error.contains("fused.json: EOF while parsing"), "{error}");
     let (_, error) = fail(dir.path(), &["fuse", path(&benchmark), "--out", "broken"]);
-    assert!(error.contains("there is a trained model already"), "{error}");
+    assert!(
+        error.contains("there is a run already") && error.contains("hint: choose another --out"),
+        "{error}"
+    );
 }

@@ -72,7 +72,7 @@ fn what_is_not_there_is_said() {
     assert!(message.contains("raw files of NELL-One were not found; looked for: nowhere"), "{message}");
     let (code, message) = fail(dir.path(), &["reproduce", "table3", "--data", ".", "--preset", "best"]);
     assert_eq!(code, 2);
-    assert!(message.contains("there is no preset `best`; there are: paper"), "{message}");
+    assert!(message.contains("there is no preset `best` of `rana`; there are: paper"), "{message}");
     let (code, message) = fail(dir.path(), &["reproduce", "table4", "--fast"]);
     assert_eq!(code, 2);
     assert!(message.contains("table2"), "{message}");

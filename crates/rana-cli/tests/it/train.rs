@@ -470,7 +470,11 @@ fn a_run_finds_its_graph_where_it_has_moved() {
     let before = json(dir.path(), &["eval", "tour/run", "--draws", "0"]);
     std::fs::rename(dir.path().join("tour/benchmark"), dir.path().join("kg")).unwrap();
     let (code, message) = fail(dir.path(), &["eval", "tour/run"]);
-    assert_eq!((code, message.contains("say where by --graph")), (1, true), "{message}");
+    assert_eq!(
+        (code, message.contains("hint: if the graph has moved, --graph KG says where it is")),
+        (1, true),
+        "{message}"
+    );
     let after = json(dir.path(), &["eval", "tour/run", "--graph", "kg", "--draws", "0"]);
     assert_eq!(after["official"], before["official"]);
     assert_eq!(fail(dir.path(), &["eval", "tour/run", "--graph", "kg", "--model", "complex"]).0, 2);

@@ -198,10 +198,30 @@ impl<'de> Deserialize<'de> for RunConfig {
         let (trainer, model): (Map<String, Value>, Map<String, Value>) =
             all.into_iter().partition(|(field, _)| is_trainers(field));
         Ok(Self {
-            trainer: serde_json::from_value(Value::Object(trainer)).map_err(D::Error::custom)?,
-            model: read(Value::Object(model)).map_err(D::Error::custom)?,
+            trainer: read_fields(trainer, |fields| serde_json::from_value(fields))
+                .map_err(D::Error::custom)?,
+            model: read_fields(model, read).map_err(D::Error::custom)?,
         })
     }
+}
+
+/// Reads some fields, each of which has a default; an error names the field it is about.
+fn read_fields<T>(
+    fields: Map<String, Value>,
+    read: impl Fn(Value) -> Result<T, serde_json::Error>,
+) -> Result<T, String> {
+    read(Value::Object(fields.clone())).map_err(|error| {
+        let alone = |(field, value): (String, Value)| {
+            let error = read(Value::Object(Map::from_iter([(field.clone(), value)]))).err()?;
+            let message = error.to_string();
+            Some(if message.contains(&format!("`{field}`")) {
+                message
+            } else {
+                format!("{field}: {message}")
+            })
+        };
+        fields.into_iter().find_map(alone).unwrap_or_else(|| error.to_string())
+    })
 }
 
 /// Whether a field belongs to the trainer.

@@ -56,9 +56,7 @@ impl Dataset {
                         "The files of Wiki-One cannot be had any more; WD50K is another few-shot \
                                    benchmark from Wikidata, under its own name"
                     }
-                    _ => {
-                        "Give their directory, or the folder that holds such directories"
-                    }
+                    _ => "Give their directory, or the folder that holds such directories",
                 },
             }),
         }

@@ -82,12 +82,15 @@ fn what_is_missing_is_named_before_anything_starts() {
     table.presets = vec!["umls".to_owned(), "nell-two".to_owned()];
     let error = table.check().unwrap_err().to_string();
     assert!(
-        error.contains("the row `RANA (nell-two)`: there is no preset `nell-two`; there are: "),
+        error.contains("the row `RANA (nell-two)`: there is no preset `nell-two` of `rana`; there are: "),
         "{error}"
     );
     let folders = [PathBuf::from("nowhere"), PathBuf::from("neither")];
     let error = Dataset::find("NELL-One", None, &folders).unwrap_err().to_string();
-    assert!(error.contains("nowhere/NELL-One, neither/NELL-One") && error.contains("Give their directory"), "{error}");
+    assert!(
+        error.contains("nowhere/NELL-One, neither/NELL-One") && error.contains("Give their directory"),
+        "{error}"
+    );
     let error = Dataset::find("Wiki-One", None, &folders).unwrap_err().to_string();
     assert!(error.contains("cannot be had") && error.contains("WD50K"), "{error}");
 }

@@ -121,8 +121,9 @@ impl Settings {
     /// # Errors
     /// If a field is unknown or has another type.
     pub fn over<T: Serialize + DeserializeOwned>(&self, base: &T) -> Result<T, SettingsError> {
-        if let Some(field) = not_finite(&self.table) {
-            return Err(SettingsError::Field { message: format!("{field} must be a finite number") });
+        if let Some((field, value)) = not_finite(&self.table) {
+            let message = format!("{field} is {value}; it must be a finite number");
+            return Err(SettingsError::Field { message });
         }
         let mut table = toml::Table::try_from(base).map_err(|error| SettingsError::field(&error))?;
         overlay(&mut table, &self.table);
@@ -135,10 +136,10 @@ impl Settings {
     }
 }
 
-/// The first field that is infinite or not a number.
-fn not_finite(table: &toml::Table) -> Option<&str> {
+/// The first field that is infinite or not a number, and its value.
+fn not_finite(table: &toml::Table) -> Option<(&str, f64)> {
     table.iter().find_map(|(field, value)| match value {
-        toml::Value::Float(value) if !value.is_finite() => Some(&**field),
+        toml::Value::Float(value) if !value.is_finite() => Some((&**field, *value)),
         toml::Value::Table(inner) => not_finite(inner),
         _ => None,
     })

@@ -282,7 +282,7 @@ fn what_cannot_be_trained_is_refused_before_training() {
         ["embed", path(&benchmark), "--model", "rotate", "--epochs", "1", "--out", path(&vectors), "--quiet"];
     run(dir.path(), &embed);
     let (code, message) = fail(dir.path(), &[&train[..], &["--vectors", path(&vectors)]].concat());
-    assert_eq!((code, message.contains("needs as many")), (1, true), "{message}");
+    assert_eq!((code, message.contains("must have the same number")), (1, true), "{message}");
     // No dev task to choose by.
     run(
         dir.path(),

@@ -198,8 +198,7 @@ impl<'de> Deserialize<'de> for RunConfig {
         let (trainer, model): (Map<String, Value>, Map<String, Value>) =
             all.into_iter().partition(|(field, _)| is_trainers(field));
         Ok(Self {
-            trainer: read_fields(trainer, |fields| serde_json::from_value(fields))
-                .map_err(D::Error::custom)?,
+            trainer: read_fields(trainer, serde_json::from_value).map_err(D::Error::custom)?,
             model: read_fields(model, read).map_err(D::Error::custom)?,
         })
     }

@@ -248,7 +248,7 @@ fn blank_node(name: &str) -> Option<oxrdf::BlankNode> {
     name.strip_prefix("_:").and_then(|label| oxrdf::BlankNode::new(label).ok())
 }
 
-/// The IRI that a name is exported as: the name itself if it is an IRI, else encoded after [`NAME_PREFIX`].
+/// The IRI that a name is exported as: the name itself if it is an IRI, else encoded after a fixed prefix.
 #[must_use]
 pub fn iri(name: &str) -> oxrdf::NamedNode {
     match oxrdf::NamedNode::new(name) {

@@ -40,11 +40,24 @@ impl<'g> Pretraining<'g> {
     /// # Errors
     /// If the configuration cannot be used, or a fact does not belong to the graph.
     pub fn new(graph: &'g Graph, others: &[Fact], config: EmbedConfig) -> Result<Self, TrainError> {
-        config.check()?;
         let mut data = TrainingData::new(graph);
         if !others.is_empty() {
             data = data.with_facts(others, graph.named_relation_count())?;
         }
+        Self::of_data(data, config)
+    }
+
+    /// Takes some facts over the entities and relations of a graph instead, such as a part of its own.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of_facts(graph: &'g Graph, facts: &[Fact], config: EmbedConfig) -> Result<Self, TrainError> {
+        Self::of_data(TrainingData::of_facts(graph, facts)?, config)
+    }
+
+    fn of_data(mut data: TrainingData<'g>, config: EmbedConfig) -> Result<Self, TrainError> {
+        config.check()?;
+        let graph = data.graph();
         let held_out = HeldOut::ALL.into_iter().flat_map(|part| graph.held_out(part));
         let validates = config.validation.every > 0;
         let known = match validates {

@@ -42,6 +42,16 @@ impl LeftOut {
         pairs.iter().enumerate().step_by(every).map(of).collect()
     }
 
+    /// The first pair of a support with candidates, nothing left out; none if there is no pair.
+    #[must_use]
+    pub fn none(support: &Support<'_>, most_candidates: usize) -> Option<Self> {
+        let twice = [support.pairs.first().copied()?; 2];
+        let mut first =
+            Self::each(&Support { pairs: &twice, ..*support }, most_candidates).into_iter().next()?;
+        first.left = support.pairs.to_vec();
+        Some(first)
+    }
+
     /// The support without the pair.
     #[must_use]
     pub fn support<'a>(&'a self, of: &Support<'a>) -> Support<'a> {

@@ -44,9 +44,9 @@ pub enum SupportError {
         "all facts of train tasks were trained on, so none is left to ask for. Evaluate dev or test tasks"
     )]
     TrainTask,
-    /// The vectors of a bilinear model are evidence, but there are none.
-    #[error("the model takes evidence from the vectors of a bilinear model, and was opened without them")]
-    NoProducts,
+    /// A source of evidence needs vectors or a model, but there are none.
+    #[error("the model takes evidence from vectors that it was opened without")]
+    NoVectors,
     /// The support has another size.
     #[error(
         "the support has {found} facts, but the vectors were trained on the first {trained} of each task. Evaluate \

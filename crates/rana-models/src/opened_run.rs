@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rana_embed::{EmbeddingMetadata, EmbeddingSet, TableError};
 use rana_eval::confidence::Calibration;
-use rana_fewshot::{FewShotModel, SupportError};
+use rana_fewshot::{CandidateConfig, FewShotModel, SupportError};
 use rana_graph::{Store, StoreError};
 
 use crate::fused::FusedRunError;
@@ -90,6 +90,8 @@ pub struct OpenedModel {
     pub settings: serde_json::Value,
     /// How its vectors were made.
     pub vectors: EmbeddingMetadata,
+    /// How the entities are found that answers are looked for among.
+    pub candidates: CandidateConfig,
     /// The edges that its reasons may name, if it walks others than those of the background.
     pub edges: Option<Arc<EdgeIndex>>,
 }
@@ -127,9 +129,8 @@ impl OpenedRun {
             true => crate::fused::read_version_1(path)?.0,
             false => Manifest::read(path)?,
         };
-        let graph = graph.unwrap_or(&manifest.graph_path);
-        let store =
-            Store::open(graph).map_err(|source| OpenError::Graph { path: graph.to_owned(), source })?;
+        let graph = graph.map_or_else(|| manifest.graph_at(path), Path::to_owned);
+        let store = Store::open(&graph).map_err(|source| OpenError::Graph { path: graph.clone(), source })?;
         let entry = registry::find(&manifest.model)
             .map_err(|source| OpenError::Model { path: path.to_owned(), source })?;
         manifest.check_graph(path, &store)?;
@@ -187,6 +188,7 @@ pub(crate) fn open_stepped(to_open: &RunToOpen<'_>) -> Result<OpenedModel, OpenE
         summary,
         settings: serde_json::to_value(&run.config).unwrap_or_default(),
         vectors: set.metadata.clone(),
+        candidates: CandidateConfig::default(),
         edges: None,
     })
 }

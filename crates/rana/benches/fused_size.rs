@@ -34,7 +34,7 @@ fn main() {
     done("edges and names");
     let rana = config.model.model(&config.trainer, graph, DIM);
     let rana = rana.freeze(Arc::new(rana.initial(&vectors)));
-    let sources = Sources::new(graph, edges, rana, Some((*products).clone()));
+    let sources = Sources::new(graph, edges).with_model(rana).with_products((*products).clone());
     done("sources of evidence");
     let train: Vec<Task<'_>> = tasks.of(Split::Train).collect();
     let examples = Examples::gather(&fused, &sources, tasks, &train).unwrap();

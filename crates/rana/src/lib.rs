@@ -26,7 +26,7 @@ pub mod sweep;
 pub mod trial;
 mod vector_training;
 
-pub use learn::{LearnError, Learning, learn};
+pub use learn::{LEARNED, LearnError, Learning, Quality, QualityRow, WithheldRelation, learn};
 pub use predictor::Predictor;
 pub use rana_embed as embed;
 pub use rana_eval as eval;

@@ -26,6 +26,16 @@ impl<'g> TrainingData<'g> {
         Self { graph, background: facts.len(), facts, relation_count: graph.relation_count() }
     }
 
+    /// Some facts over the entities and relations of a graph, such as a part of its own.
+    ///
+    /// # Errors
+    /// If a fact names an entity or a relation out of range, or an inverse relation.
+    pub fn of_facts(graph: &'g Graph, facts: &[Fact]) -> Result<Self, TrainError> {
+        let none = Self { graph, facts: Cow::Borrowed(&[]), background: 0, relation_count: 0 };
+        let all = none.with_facts(facts, graph.named_relation_count())?;
+        Ok(Self { background: all.facts.len(), ..all })
+    }
+
     /// Adds facts of the graph's entities, such as those of tasks; `relation_count` counts all
     /// relations that get a row, those of the background included.
     ///
@@ -108,7 +118,8 @@ impl<'g> TrainingData<'g> {
     }
 
     /// A number that tells these facts from others.
-    pub(crate) fn fingerprint(&self) -> u64 {
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
         xxhash_rust::xxh3::xxh3_64(bytemuck::cast_slice(&self.facts))
     }
 }

@@ -7,10 +7,21 @@ use rayon::prelude::*;
 use super::head_scores::{HeadScores, Tails};
 use super::leave_one_out::leave_one_out_rank;
 
-/// The sizes of support that are learned from.
-const SHOTS: [usize; 4] = [2, 3, 5, 8];
-/// The most heads that are asked about with each support.
-const HEADS: usize = 30;
+/// How many examples are gathered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CalibrationSize {
+    /// The sizes of support that are learned from.
+    pub shots: Vec<usize>,
+    /// The most heads that are asked about with each support.
+    pub heads: usize,
+}
+
+impl Default for CalibrationSize {
+    fn default() -> Self {
+        Self { shots: vec![2, 3, 5, 8], heads: 30 }
+    }
+}
+
 /// How many answers of a head count: readers seldom look further.
 pub(super) const TOP: usize = 10;
 /// Temperatures among which one is chosen.
@@ -51,17 +62,18 @@ impl CalibrationExamples {
         model: &dyn FewShotModel,
         tasks: &TaskSet,
         of: &[Task<'_>],
+        size: &CalibrationSize,
         seed: u64,
     ) -> Result<Self, SupportError> {
         let plans: Vec<(&Task<'_>, usize)> =
-            of.iter().flat_map(|task| SHOTS.iter().map(move |&shots| (task, shots))).collect();
+            of.iter().flat_map(|task| size.shots.iter().map(move |&shots| (task, shots))).collect();
         let heads: Result<Vec<Vec<ExampleHead>>, SupportError> = plans
             .par_iter()
             .map(|&(task, shots)| {
                 let order = SupportOrder::resampled(task, seed, shots as u64);
                 let Ok(episode) = order.episode(shots) else { return Ok(Vec::new()) };
                 let seed = u64::from(task.relation.0) | (shots as u64) << 32;
-                of_support(model, tasks, task, &episode.support, &episode.query, HEADS, seed)
+                of_support(model, tasks, task, &episode.support, &episode.query, size.heads, seed)
             })
             .collect();
         Ok(Self { heads: heads?.into_iter().flatten().collect() })

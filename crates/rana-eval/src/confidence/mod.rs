@@ -17,7 +17,7 @@ mod logistic_regression;
 mod reliability;
 
 pub use calibration::{Calibration, PrecisionPoint, Scale, Signs};
-pub use calibration_examples::CalibrationExamples;
+pub use calibration_examples::{CalibrationExamples, CalibrationSize};
 pub use head_scores::{HeadScores, Tails};
 pub use isotonic_regression::Isotonic;
 pub use leave_one_out::leave_one_out_rank;

@@ -28,11 +28,20 @@ pub struct FusedConfig {
     /// The most candidates of a query that no edge, path or name speaks for: of more, so many are drawn, and each counts
     /// for several.
     pub candidates: usize,
-    /// The price of trust: large weights need many examples.
+    /// Whether the values of vectors are divided by their deviation among the rivals of the support, so that they mean
+    /// the same for all relations. Runs of earlier versions did not.
+    #[serde(default = "no")]
+    pub scale_by_support: bool,
+    /// What is believed of the sources before any example is seen counts as much as so many tasks.
+    #[serde(default = "nothing")]
+    pub prior_tasks: f64,
+    /// The least price of trust: large weights need many examples.
     pub ridge: f64,
     /// How many times more it costs to trust a source for its leave-one-out score on a support, which is mostly luck where
     /// there are few pairs.
     pub record_price: f64,
+    /// The same for the separation of the support, which is less a matter of luck.
+    pub separation_price: f64,
     /// After the likelihood, trust is fitted to ranks in which rivals with scores this close count in part; 0 leaves it
     /// to the likelihood.
     pub softness: f64,
@@ -52,13 +61,24 @@ impl Default for FusedConfig {
             draws: 4,
             queries: 10,
             candidates: 1000,
+            scale_by_support: true,
+            prior_tasks: 1.0,
             ridge: 1e-3,
-            record_price: 25.0,
+            record_price: 1.0,
+            separation_price: 1.0,
             softness: 0.1,
             pull: 0.01,
             seed: 0,
         }
     }
+}
+
+fn no() -> bool {
+    false
+}
+
+fn nothing() -> f64 {
+    0.0
 }
 
 /// A setting that cannot be used.
@@ -103,9 +123,12 @@ impl FusedConfig {
         if !(self.softness.is_finite() && self.softness >= 0.0) {
             return wrong("softness", "must be a positive number, or 0 for the likelihood alone");
         }
-        for (field, value) in
-            [("ridge", self.ridge), ("record_price", self.record_price), ("pull", self.pull)]
-        {
+        for (field, value) in [
+            ("ridge", self.ridge),
+            ("record_price", self.record_price),
+            ("separation_price", self.separation_price),
+            ("pull", self.pull),
+        ] {
             if !(value.is_finite() && value > 0.0) {
                 return wrong(field, "must be a positive number");
             }
@@ -127,8 +150,9 @@ impl FusedConfig {
         RankFit { softness: self.softness, pull: self.pull }
     }
 
-    /// The price of each term of a [`Trust`](super::Trust).
-    pub(super) fn price(&self) -> [f64; TERMS] {
-        [self.ridge, self.ridge * self.record_price, self.ridge]
+    /// The price of each term of a [`Trust`](super::Trust) that is learned from so many tasks.
+    pub(super) fn price(&self, tasks: usize) -> [f64; TERMS] {
+        let price = self.ridge.max(self.prior_tasks / tasks.max(1) as f64);
+        [price, price * self.record_price, price, price * self.separation_price]
     }
 }

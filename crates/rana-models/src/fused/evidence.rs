@@ -12,6 +12,9 @@ use crate::paths::same_name;
 pub enum EvidenceKind {
     /// The score of the trained model: how close the tail is to where the adapted relation leads from the head.
     Translation,
+    /// The same without any training of a model: how close the tail is to where the mean translation of the support
+    /// leads from the head.
+    MeanTranslation,
     /// What the vectors of a bilinear model say: the products of the pair's numbers, weighed by those of the support.
     Product,
     /// One-hop rules: the share of the support that is joined by a relation that joins the pair.
@@ -26,16 +29,23 @@ pub enum EvidenceKind {
     Signature,
     /// The share of the support with a tail of the same type.
     Type,
+    /// How many edges the tail has.
+    Popularity,
     /// Words that the labels of head and tail share, the rare ones counting more.
     Name,
 }
 
 impl EvidenceKind {
+    /// Whether its values are distances or products of vectors, whose scale differs from support to support.
+    pub(super) fn is_of_vectors(self) -> bool {
+        matches!(self, Self::Translation | Self::MeanTranslation | Self::Product)
+    }
+
     /// What the source looks at, as the subject of a sentence that ends in "speaks for it".
     #[must_use]
     pub fn subject(self) -> &'static str {
         match self {
-            Self::Translation => "the place where the relation leads",
+            Self::Translation | Self::MeanTranslation => "the place where the relation leads",
             Self::Product => "the product of the vectors",
             Self::Rule => "the relation that joins the pair",
             Self::Edge => "the edge that joins the pair",
@@ -43,6 +53,7 @@ impl EvidenceKind {
             Self::Copy => "its being a tail of an example",
             Self::Signature => "the set of relations it has",
             Self::Type => "its type",
+            Self::Popularity => "the number of its facts",
             Self::Name => "the likeness of the names",
         }
     }
@@ -50,6 +61,7 @@ impl EvidenceKind {
 
 rana_graph::named!(EvidenceKind, "evidence", {
     Translation => "translation",
+    MeanTranslation => "mean-translation",
     Product => "product",
     Rule => "rule",
     Edge => "edge",
@@ -57,6 +69,7 @@ rana_graph::named!(EvidenceKind, "evidence", {
     Copy => "copy",
     Signature => "signature",
     Type => "type",
+    Popularity => "popularity",
     Name => "name",
 });
 
@@ -141,6 +154,11 @@ pub enum Reason {
         /// How much.
         share: f32,
     },
+    /// It has this many facts of any relation.
+    Popular {
+        /// How many.
+        facts: usize,
+    },
     /// The labels of the pair share words, from 0 to 1.
     Named {
         /// How much of them.
@@ -166,6 +184,7 @@ impl Reason {
             Self::Edge { by } => format!("the pair is joined by {}", relation(*by)),
             Self::Copied { supports, of } => format!("the tail of {supports} of {of} supports"),
             Self::Alike { share } => format!("{:.0} % like the tails of the support", 100.0 * share),
+            Self::Popular { facts } => format!("it has {facts} facts of other relations"),
             Self::Named { share } => format!("the names agree by {:.0} %", 100.0 * share),
         }
     }

@@ -8,9 +8,9 @@ use rayon::prelude::*;
 use super::config::FusedConfig;
 use super::evidence::{Evidence, EvidenceKind, Values};
 use super::evidence_matrix::matrix;
-use super::leave_one_out::leave_one_out;
-use super::likelihood_fit::{Example, ExampleQuery, fit};
-use super::rank_fit::RankFit;
+use super::leave_one_out::support_records;
+use super::likelihood_fit::{Example, ExampleQuery, Prior, fit};
+use super::prior::prior;
 use super::sources::Sources;
 use super::trust::{TERMS, Trust, TrustedSource};
 use crate::seed::{Purpose, rng};
@@ -18,8 +18,9 @@ use crate::seed::{Purpose, rng};
 /// Supports and queries of tasks with what each source says of them, from which trust is learned.
 pub struct Examples {
     kinds: Vec<EvidenceKind>,
-    price: [f64; TERMS],
-    rank_fit: RankFit,
+    config: FusedConfig,
+    /// How many tasks they are of.
+    tasks: usize,
     examples: Vec<Example>,
 }
 
@@ -47,12 +48,11 @@ impl Examples {
         let builder = ExampleBuilder { config, sources, tasks, kinds: &kinds };
         let examples: Result<Vec<Option<Example>>, SupportError> =
             plans.par_iter().map(|&(task, shots, draw)| builder.example(task, shots, draw)).collect();
-        Ok(Self {
-            kinds: kinds.clone(),
-            price: config.price(),
-            rank_fit: config.rank_fit(),
-            examples: examples?.into_iter().flatten().collect(),
-        })
+        let per_task = config.shots.len() * config.draws;
+        let examples = examples?;
+        let tasks = examples.chunks(per_task).filter(|of| of.iter().any(Option::is_some)).count();
+        let examples = examples.into_iter().flatten().collect();
+        Ok(Self { kinds: kinds.clone(), config: config.clone(), tasks, examples })
     }
 
     /// Whether there is none to learn from.
@@ -61,7 +61,8 @@ impl Examples {
         self.examples.is_empty()
     }
 
-    /// Learns from all examples how far each source is to be trusted, if only those of `evidence` are used.
+    /// Learns from all examples how far each source is to be trusted, if only those of `evidence` are used. A source
+    /// that never says anything is left out.
     ///
     /// # Panics
     /// If `all` is empty, or its examples are about different sources.
@@ -70,13 +71,26 @@ impl Examples {
         let kinds = &all[0].kinds;
         assert!(all.iter().all(|other| other.kinds == *kinds), "examples are about the same sources");
         let examples: Vec<&Example> = all.iter().flat_map(|of| &of.examples).collect();
-        let used: Vec<usize> = (0..kinds.len()).filter(|&at| evidence.contains(&kinds[at])).collect();
+        let says_something = |at: usize| {
+            let values = |query: &ExampleQuery| {
+                let mut values = query.rows.iter().skip(at).step_by(kinds.len());
+                let first = values.next();
+                values.any(|value| Some(value) != first)
+            };
+            examples.par_iter().any(|example| example.queries.iter().any(values))
+        };
+        let used: Vec<usize> =
+            (0..kinds.len()).filter(|&at| evidence.contains(&kinds[at]) && says_something(at)).collect();
         let chosen: Vec<Example> =
             examples.par_iter().map(|example| example.of_sources(&used, kinds.len())).collect();
         let chosen: Vec<&Example> = chosen.iter().collect();
         let scales = scales(&chosen, used.len());
-        let likely = fit(&chosen, &scales, all[0].price);
-        let learned = all[0].rank_fit.from(likely, &chosen, &scales);
+        let of_source =
+            |(&source, &scale): (&usize, &f32)| prior(kinds[source]).map(|of| of * f64::from(scale));
+        let mean = used.iter().zip(&scales).flat_map(of_source).collect();
+        let (config, tasks) = (&all[0].config, all.iter().map(|of| of.tasks).sum());
+        let likely = fit(&chosen, &scales, &Prior { mean, price: config.price(tasks) });
+        let learned = config.rank_fit().from(likely, &chosen, &scales);
         used.iter()
             .zip(learned.chunks_exact(TERMS))
             .zip(&scales)
@@ -88,15 +102,26 @@ impl Examples {
     }
 }
 
+/// What is believed of sources before any example is seen.
+#[must_use]
+pub fn prior_trust(kinds: impl IntoIterator<Item = EvidenceKind>) -> Vec<TrustedSource> {
+    kinds
+        .into_iter()
+        .map(|evidence| TrustedSource { evidence, trust: Trust::of_terms(&prior(evidence)) })
+        .collect()
+}
+
 impl Example {
     /// The same example with some of the sources only.
     fn of_sources(&self, used: &[usize], count: usize) -> Self {
-        let pick = |row: &[f32]| used.iter().map(|&source| row[source]).collect::<Vec<f32>>();
+        fn pick<T: Copy>(row: &[T], used: &[usize]) -> Vec<T> {
+            used.iter().map(|&source| row[source]).collect()
+        }
         let queries = self.queries.iter().map(|query| ExampleQuery {
-            rows: query.rows.chunks_exact(count).flat_map(pick).collect(),
+            rows: query.rows.chunks_exact(count).flat_map(|row| pick(row, used)).collect(),
             stands_for: query.stands_for.clone(),
         });
-        Self { records: pick(&self.records), shots: self.shots, queries: queries.collect() }
+        Self { records: pick(&self.records, used), shots: self.shots, queries: queries.collect() }
     }
 }
 
@@ -104,17 +129,19 @@ impl Example {
 fn scales(examples: &[&Example], sources: usize) -> Vec<f32> {
     let mut sums = vec![0.0_f64; sources];
     let mut count = 0.0;
-    for query in examples.iter().flat_map(|example| &example.queries) {
+    for (example, query) in
+        examples.iter().flat_map(|example| example.queries.iter().map(move |query| (example, query)))
+    {
         let rows = query.stands_for.len() as f64;
         for (source, sum) in sums.iter_mut().enumerate() {
+            let spread = f64::from(example.records[source].spread);
             let values = || query.rows.iter().skip(source).step_by(sources).map(|&value| f64::from(value));
             let mean = values().sum::<f64>() / rows;
-            *sum += (values().map(|value| (value - mean).powi(2)).sum::<f64>() / rows).sqrt();
+            *sum += (values().map(|value| (value - mean).powi(2)).sum::<f64>() / rows).sqrt() / spread;
         }
         count += 1.0;
     }
-    // A source that never says anything needs no scale.
-    sums.iter().map(|sum| (sum / count) as f32).map(|scale| if scale > 0.0 { scale } else { 1.0 }).collect()
+    sums.iter().map(|sum| (sum / count) as f32).collect()
 }
 
 /// Makes examples of tasks.
@@ -139,7 +166,7 @@ impl ExampleBuilder<'_> {
             .iter()
             .map(|&kind| self.sources.adapt(kind, &support))
             .collect::<Result<Vec<Evidence>, _>>()?;
-        let records = leave_one_out(self.sources, self.kinds, &support)?;
+        let records = support_records(self.sources, self.kinds, &support)?;
         let queries = episode.query.iter().take(self.config.queries);
         let queries = queries.map(|&query| self.query(task, &evidence, query)).collect();
         Ok(Some(Example { records, shots, queries }))

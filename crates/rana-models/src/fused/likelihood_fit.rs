@@ -5,6 +5,7 @@
 
 use rayon::prelude::*;
 
+use super::leave_one_out::SupportRecord;
 use super::trust::{TERMS, terms};
 
 /// One query: the values of all sources for its candidates, the right one first.
@@ -19,17 +20,17 @@ pub(super) struct ExampleQuery {
 /// One support with its queries.
 #[derive(Debug)]
 pub(super) struct Example {
-    /// The leave-one-out score of each source on the support.
-    pub(super) records: Vec<f32>,
+    /// The record of each source on the support.
+    pub(super) records: Vec<SupportRecord>,
     /// How many pairs the support has.
     pub(super) shots: usize,
     pub(super) queries: Vec<ExampleQuery>,
 }
 
 impl Example {
-    /// What the weights of each source are made of.
+    /// What the weights of each source are made of, for values that are not divided by its spread.
     fn terms(&self) -> Vec<[f32; TERMS]> {
-        self.records.iter().map(|&of| terms(of, self.shots)).collect()
+        self.records.iter().map(|of| terms(of, self.shots).map(|term| term / of.spread)).collect()
     }
 
     /// How much each source counts, for values that are not divided by `scales`.
@@ -66,12 +67,19 @@ const MOST_STEPS: usize = 50;
 /// A step that would gain less is not made.
 const SMALL: f64 = 1e-7;
 
-/// The numbers that make the right candidates of all examples most likely, each example counting the same; each number
-/// costs the `price` of its term times half its square.
-pub(super) fn fit(examples: &[&Example], scales: &[f32], price: [f64; TERMS]) -> Likely {
-    let count = scales.len() * TERMS;
-    let mut at = vec![0.0; count];
-    let mut here = Local::of(examples, scales, &at, price, true);
+/// What is believed before any example is seen.
+pub(super) struct Prior {
+    /// The numbers, `[source * TERMS + term]`.
+    pub(super) mean: Vec<f64>,
+    /// What it costs to leave them: half the square of the distance, times this for each term.
+    pub(super) price: [f64; TERMS],
+}
+
+/// The numbers that make the right candidates of all examples most likely, each example counting the same, less what it
+/// costs to leave the prior.
+pub(super) fn fit(examples: &[&Example], scales: &[f32], prior: &Prior) -> Likely {
+    let mut at = prior.mean.clone();
+    let mut here = Local::of(examples, scales, &at, prior, true);
     for _ in 0..MOST_STEPS {
         let Some(step) = solve(&here.curvature, &here.gradient) else { break };
         let gain: f64 = step.iter().zip(&here.gradient).map(|(step, gradient)| step * gradient).sum();
@@ -82,7 +90,7 @@ pub(super) fn fit(examples: &[&Example], scales: &[f32], price: [f64; TERMS]) ->
         let mut length = 1.0;
         let next = loop {
             let there: Vec<f64> = at.iter().zip(&step).map(|(at, step)| at - length * step).collect();
-            let loss = Local::of(examples, scales, &there, price, false).loss;
+            let loss = Local::of(examples, scales, &there, prior, false).loss;
             if loss <= here.loss - 0.1 * length * gain {
                 break Some(there);
             }
@@ -93,7 +101,7 @@ pub(super) fn fit(examples: &[&Example], scales: &[f32], price: [f64; TERMS]) ->
         };
         let Some(next) = next else { break };
         at = next;
-        here = Local::of(examples, scales, &at, price, true);
+        here = Local::of(examples, scales, &at, prior, true);
     }
     Likely { at, curvature: here.curvature }
 }
@@ -107,19 +115,18 @@ struct Local {
 }
 
 impl Local {
-    fn of(examples: &[&Example], scales: &[f32], at: &[f64], price: [f64; TERMS], is_full: bool) -> Self {
+    fn of(examples: &[&Example], scales: &[f32], at: &[f64], prior: &Prior, is_full: bool) -> Self {
         let parts: Vec<Self> =
             examples.par_iter().map(|example| Self::of_example(example, scales, at, is_full)).collect();
+        let way: Vec<f64> = at.iter().zip(&prior.mean).map(|(at, mean)| at - mean).collect();
+        let price = |place: usize| prior.price[place % TERMS];
+        let cost = |(place, way): (usize, &f64)| 0.5 * price(place) * way * way;
         let mut sum = Self {
-            loss: at
-                .iter()
-                .enumerate()
-                .map(|(place, value)| 0.5 * price[place % TERMS] * value * value)
-                .sum(),
-            gradient: at.iter().enumerate().map(|(place, value)| price[place % TERMS] * value).collect(),
+            loss: way.iter().enumerate().map(cost).sum(),
+            gradient: way.iter().enumerate().map(|(place, way)| price(place) * way).collect(),
             curvature: vec![0.0; at.len() * at.len()],
         };
-        (0..at.len()).for_each(|place| sum.curvature[place * at.len() + place] = price[place % TERMS]);
+        (0..at.len()).for_each(|place| sum.curvature[place * at.len() + place] = price(place));
         let share = 1.0 / examples.len() as f64;
         // In order, whatever the threads did.
         for part in parts {

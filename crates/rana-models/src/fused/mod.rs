@@ -17,6 +17,7 @@
 //! | `matrix.rs` | the values of all sources for some heads and candidates |
 //! | `examples.rs` | supports and queries of train tasks, from which trust is learned |
 //! | `likelihood_fit.rs`, `rank_fit.rs` | how it is learned: first by likelihood, then by ranks |
+//! | `prior.rs` | how far a source is trusted before any example is seen |
 //! | `trust.rs` | how far a source is trusted |
 //! | `model.rs` | the model of the sources and the trust in them |
 //! | `run.rs` | the run directory |
@@ -39,6 +40,7 @@ mod likelihood_fit;
 mod model;
 mod name_evidence;
 mod path_evidence;
+mod prior;
 mod rank_fit;
 mod run;
 mod sources;
@@ -50,7 +52,7 @@ mod vector_evidence;
 
 pub use config::{FusedConfig, FusedConfigError};
 pub use evidence::{Evidence, EvidenceKind, FewValues, Reason, Values};
-pub use examples::Examples;
+pub use examples::{Examples, prior_trust};
 pub use model::{Contribution, FusedModel, FusedRelation};
 pub use run::{EvidenceRun, FusedRunError, FusedScores, Places};
 pub(crate) use run::{is_version_1, open, read_version_1};

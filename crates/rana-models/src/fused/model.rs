@@ -8,7 +8,7 @@ use rana_fewshot::{
 use rana_graph::{EntityId, Pair};
 
 use super::evidence::{Evidence, EvidenceKind, Reason, Values};
-use super::leave_one_out::leave_one_out;
+use super::leave_one_out::support_records;
 use super::sources::Sources;
 use super::trust::TrustedSource;
 
@@ -39,7 +39,7 @@ impl FusedModel {
     /// If a source cannot answer for the support.
     pub fn fuse(&self, support: &Support<'_>) -> Result<FusedRelation, SupportError> {
         let kinds: Vec<EvidenceKind> = self.trusted.iter().map(|of| of.evidence).collect();
-        let records = leave_one_out(&self.sources, &kinds, support)?;
+        let records = support_records(&self.sources, &kinds, support)?;
         let mut relation = FusedRelation {
             sources: self.sources.clone(),
             tails: Vec::new(),
@@ -47,7 +47,7 @@ impl FusedModel {
             pairs: Vec::new(),
             usual: Usual::default(),
         };
-        for (of, &record) in self.trusted.iter().zip(&records) {
+        for (of, record) in self.trusted.iter().zip(&records) {
             let evidence = self.sources.adapt(of.evidence, support)?;
             let weighed = Weighed { weight: of.trust.weight(record, support.pairs.len()), evidence };
             match weighed.evidence.values {

@@ -12,7 +12,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rana_embed::{EmbeddingMetadata, EmbeddingSet, TableError};
 use rana_eval::confidence::Calibration;
+use rana_fewshot::{CandidateConfig, CandidateRule, FewShotModel};
 use rana_graph::{Store, write_file_atomically};
 use serde::{Deserialize, Serialize};
 
@@ -20,9 +22,13 @@ use super::config::FusedConfig;
 use super::model::FusedModel;
 use super::sources::Sources;
 use super::trust::TrustedSource;
-use crate::opened_run::{OpenError, OpenedModel, RunToOpen, open_vectors};
+use crate::opened_run::{MEAN_TRANSLATION, OpenError, OpenedModel, RunToOpen, open_vectors};
 use crate::registry;
-use crate::training::{Manifest, ManifestError, MetaTraining, Run, RunError, StartVectors, TrainingError};
+use crate::training::{
+    DimensionMismatch, Manifest, ManifestError, MetaTraining, Run, StartVectors, TrainingError,
+    TrainingOutcome,
+};
+use crate::vectors::MeanTranslation;
 
 const EVIDENCE: &str = "evidence.json";
 /// What version 1 kept everything in.
@@ -52,17 +58,20 @@ pub enum FusedRunError {
     /// The manifest cannot be written.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
-    /// A part cannot be read.
+    /// Vectors cannot be read.
     #[error(transparent)]
-    Run(#[from] RunError),
+    Vectors(#[from] TableError),
+    /// The vectors do not fit the graph.
+    #[error(transparent)]
+    Start(#[from] DimensionMismatch),
 }
 
 /// MRRs that settings can be chosen by.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FusedScores {
-    /// On the dev tasks, over all queries.
-    pub dev_mrr: f64,
-    /// On the train tasks, over all queries, each ranked with parts and examples that know none of its facts.
+    /// On the dev tasks, over all queries; none if there are no dev tasks.
+    pub dev_mrr: Option<f64>,
+    /// On tasks left out, over all queries, each ranked with parts and examples that know none of its facts.
     pub cross_validated_mrr: f64,
     /// The same, over tasks.
     pub cross_validated_macro_mrr: f64,
@@ -71,11 +80,12 @@ pub struct FusedScores {
 /// Where the parts of a model are, seen from its run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Places {
-    /// The run of the model that is a source.
-    #[serde(rename = "rana")]
-    pub model: PathBuf,
-    /// The vectors it starts from.
-    pub vectors: PathBuf,
+    /// The run of the model that is a source, if there is one.
+    #[serde(rename = "rana", default)]
+    pub model: Option<PathBuf>,
+    /// The vectors whose mean translation is evidence, and which the model starts from. None if only the graph is
+    /// evidence.
+    pub vectors: Option<PathBuf>,
     /// The vectors of a bilinear model, if products are evidence.
     pub products: Option<PathBuf>,
 }
@@ -98,27 +108,37 @@ pub struct EvidenceRun {
     /// What turns scores into confidence, if there were enough train tasks to learn it.
     #[serde(default)]
     pub calibration: Option<Calibration>,
+    /// Which entities answers are looked for among.
+    #[serde(default)]
+    pub candidates: CandidateRule,
 }
 
 impl EvidenceRun {
     /// Writes the run into a directory, the manifest last.
     ///
     /// # Errors
-    /// If a part cannot be read or the disk refuses.
+    /// If vectors cannot be read or the disk refuses.
     pub fn write(&self, path: &Path, store: &Store, seconds: f64) -> Result<Manifest, FusedRunError> {
-        let part = Run::open(path.join(&self.places.model))?;
-        let mut manifest =
-            Manifest { model: registry::FUSED.to_owned(), version: Manifest::VERSION, ..part.manifest };
-        manifest.graph_path = fs::canonicalize(&store.path).unwrap_or_else(|_| store.path.clone());
-        manifest.vectors_path.clone_from(&self.places.vectors);
-        manifest.best = None;
-        manifest.steps = None;
-        manifest.seconds = Some(seconds);
         let file = path.join(EVIDENCE);
         let failed = |source| FusedRunError::Io {
             path: file.clone(),
             action: "write the evidence of the run",
             source,
+        };
+        let start = match &self.places.vectors {
+            None => StartVectors::random(&store.graph, 1, 0),
+            Some(place) => {
+                let set = EmbeddingSet::open(path.join(place), &store.graph)?;
+                StartVectors::pretrained(&store.graph, &set)?
+            }
+        };
+        let vectors = self.places.vectors.clone().unwrap_or_default();
+        let manifest = Manifest {
+            vectors_path: vectors.clone(),
+            outcome: Some(TrainingOutcome::Finished),
+            seconds: Some(seconds),
+            graph_path: inside(path, &store.path),
+            ..Manifest::new(registry::FUSED, store, &vectors, &start)
         };
         let text = serde_json::to_vec_pretty(self).map_err(|error| failed(error.into()))?;
         write_file_atomically(&file, |out| out.write_all(&text)).map_err(failed)?;
@@ -136,6 +156,12 @@ impl EvidenceRun {
         }
         read_json(&path.join(EVIDENCE))
     }
+}
+
+/// Where a store is, seen from a run that holds it; elsewhere its whole path.
+fn inside(run: &Path, store: &Path) -> PathBuf {
+    let [run, whole] = [run, store].map(|path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()));
+    whole.strip_prefix(&run).map_or_else(|_| whole.clone(), Path::to_owned)
 }
 
 fn read_json<T: serde::de::DeserializeOwned>(file: &Path) -> Result<T, FusedRunError> {
@@ -171,12 +197,13 @@ pub(crate) fn read_version_1(path: &Path) -> Result<(Manifest, EvidenceRun), Fus
         let message = format!("expected rana-fused version 1, found {format} version {version}");
         return Err(FusedRunError::Malformed { path: file, message });
     }
-    let part = Manifest::read(&path.join(&evidence.places.model))?;
+    let model = evidence.places.model.clone().unwrap_or_default();
+    let part = Manifest::read(&path.join(model))?;
     let manifest = Manifest {
         model: registry::FUSED.to_owned(),
         written_by,
         graph_path,
-        vectors_path: evidence.places.vectors.clone(),
+        vectors_path: evidence.places.vectors.clone().unwrap_or_default(),
         best: None,
         steps: None,
         seconds: None,
@@ -189,23 +216,37 @@ pub(crate) fn read_version_1(path: &Path) -> Result<(Manifest, EvidenceRun), Fus
 pub(crate) fn open(to_open: &RunToOpen<'_>) -> Result<OpenedModel, OpenError> {
     let RunToOpen { path, store, manifest, .. } = to_open;
     let evidence = EvidenceRun::read(path)?;
-    let set = to_open.open_vectors()?;
-    let part = Run::open(path.join(&evidence.places.model))?;
-    let start = StartVectors::pretrained(&store.graph, &set).map_err(TrainingError::from)?;
-    manifest.check_vectors(path, &start)?;
-    let model = MetaTraining::models(store, &part, &set)?.trained;
-    let products = match &evidence.places.products {
-        None => None,
-        Some(place) => Some(open_vectors(&path.join(place), store)?.entities),
-    };
     let edges = Arc::new(evidence.config.edges(&store.graph, &store.tasks));
-    let sources = Sources::new(&store.graph, Arc::clone(&edges), Arc::clone(&model), products);
+    let mut sources = Sources::new(&store.graph, Arc::clone(&edges))
+        .with_scale_by_support(evidence.config.scale_by_support);
+    let mut beside: Vec<(String, Arc<dyn FewShotModel>)> = Vec::new();
+    let mut vectors = EmbeddingMetadata::default();
+    if evidence.places.vectors.is_some() {
+        let set = to_open.open_vectors()?;
+        let start = StartVectors::pretrained(&store.graph, &set).map_err(TrainingError::from)?;
+        manifest.check_vectors(path, &start)?;
+        let mean = MeanTranslation::new(&set.entities, set.own_norm());
+        sources = sources.with_mean_translation(mean.clone());
+        match &evidence.places.model {
+            Some(place) => {
+                let part = Run::open(path.join(place))?;
+                let model = MetaTraining::models(store, &part, &set)?.trained;
+                beside.push((part.config.model.model_name().to_owned(), Arc::clone(&model)));
+                sources = sources.with_model(model);
+            }
+            None => beside.push((MEAN_TRANSLATION.to_owned(), Arc::new(mean))),
+        }
+        vectors = set.metadata.clone();
+    }
+    if let Some(place) = &evidence.places.products {
+        sources = sources.with_products(open_vectors(&path.join(place), store)?.entities);
+    }
     let FusedScores { dev_mrr, cross_validated_mrr, .. } = evidence.scores;
     let details = vec![
         ("run", path.display().to_string()),
         ("run_seed", evidence.seed.to_string()),
         ("trained_by", manifest.written_by.clone()),
-        ("dev_mrr", format!("{dev_mrr:.4}")),
+        ("dev_mrr", dev_mrr.map_or_else(|| "none".to_owned(), |mrr| format!("{mrr:.4}"))),
         ("cross_validated_mrr", format!("{cross_validated_mrr:.4}")),
         ("train_task_edges", evidence.config.train_task_edges.to_string()),
     ];
@@ -213,13 +254,17 @@ pub(crate) fn open(to_open: &RunToOpen<'_>) -> Result<OpenedModel, OpenError> {
     Ok(OpenedModel {
         settings: serde_json::to_value(&evidence).unwrap_or_default(),
         model: Arc::new(FusedModel::new(sources, evidence.trusted)),
-        beside: vec![(part.config.model.model_name().to_owned(), model)],
+        beside,
         calibration: evidence.calibration,
         shots: evidence.shots,
         seed: evidence.seed,
         details,
-        summary: format!("seed {}, {sources_count} sources of evidence, dev MRR {dev_mrr:.3}", evidence.seed),
-        vectors: set.metadata.clone(),
+        summary: format!(
+            "seed {}, {sources_count} sources of evidence, MRR {cross_validated_mrr:.3} on relations left out",
+            evidence.seed
+        ),
+        vectors,
         edges: Some(edges),
+        candidates: CandidateConfig { rule: evidence.candidates, ..CandidateConfig::default() },
     })
 }

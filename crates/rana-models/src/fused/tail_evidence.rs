@@ -59,6 +59,19 @@ pub(super) fn types(graph: &Graph, support: &Support<'_>) -> Evidence {
     alike(EvidenceKind::Type, share)
 }
 
+/// The logarithm of the number of edges that the tail has.
+pub(super) fn popularity(edges: &VisibleEdges) -> Evidence {
+    let edges = edges.clone();
+    Evidence {
+        kind: EvidenceKind::Popularity,
+        values: Values::Tails(Box::new(move |tail| (edges.degree(tail) as f32).ln_1p())),
+        reason: Box::new(|_, _, value| {
+            let facts = value.exp_m1().round() as usize;
+            (facts > 0).then_some(Reason::Popular { facts })
+        }),
+    }
+}
+
 /// Evidence that says how alike a tail and those of the support are.
 fn alike(kind: EvidenceKind, share: impl Fn(EntityId) -> f32 + Send + Sync + 'static) -> Evidence {
     Evidence {

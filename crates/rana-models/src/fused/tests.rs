@@ -64,7 +64,8 @@ fn sources(graph: &Graph, edges: EdgeIndex) -> Sources {
     let model = rana.freeze(Arc::new(rana.initial(&start)));
     let values: Vec<f32> =
         (0..graph.entity_count() * 4).map(|n| ((n * 37 % 101) as f32 / 50.0) - 1.0).collect();
-    Sources::new(graph, Arc::new(edges), model, Some(Table::new(graph.entity_count(), 4, values).unwrap()))
+    let products = Table::new(graph.entity_count(), 4, values).unwrap();
+    Sources::new(graph, Arc::new(edges)).with_model(model).with_products(products)
 }
 
 fn support<'a>(task: &Task<'a>, shots: usize) -> Support<'a> {

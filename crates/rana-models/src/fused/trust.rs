@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::evidence::EvidenceKind;
+use super::leave_one_out::SupportRecord;
 
-/// What the weight of a source is made of: a constant, its leave-one-out score, and how small the support is.
-pub(super) const TERMS: usize = 3;
+/// What the weight of a source is made of: a constant, its record on the support in ranks and in deviations, and how
+/// small the support is.
+pub(super) const TERMS: usize = 4;
 
-/// How much a source counts: `constant + record · ℓ + scarcity / K`.
+/// How much a source counts: `constant + record · ℓ + scarcity / K + separation · δ`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trust {
     /// Always.
@@ -16,24 +18,31 @@ pub struct Trust {
     pub record: f32,
     /// If the support has only one pair; with K pairs, a K-th of it.
     pub scarcity: f32,
+    /// For each standard deviation δ by which it tells a pair of the support from its rivals.
+    #[serde(default)]
+    pub separation: f32,
 }
 
 impl Trust {
     pub(super) fn of_terms(terms: &[f64]) -> Self {
-        Self { constant: terms[0] as f32, record: terms[1] as f32, scarcity: terms[2] as f32 }
+        let [constant, record, scarcity, separation] = [0, 1, 2, 3].map(|at| terms[at] as f32);
+        Self { constant, record, scarcity, separation }
     }
 
-    /// How much a source with the leave-one-out score `record` counts for a support of `shots` pairs.
-    #[must_use]
-    pub fn weight(&self, record: f32, shots: usize) -> f32 {
+    /// How much a source with this record counts for a support of `shots` pairs.
+    pub(super) fn weight(&self, record: &SupportRecord, shots: usize) -> f32 {
         let terms = terms(record, shots);
-        self.constant * terms[0] + self.record * terms[1] + self.scarcity * terms[2]
+        let sum = self.constant * terms[0]
+            + self.record * terms[1]
+            + self.scarcity * terms[2]
+            + self.separation * terms[3];
+        sum / record.spread
     }
 }
 
 /// What the numbers of a [`Trust`] are multiplied by.
-pub(super) fn terms(record: f32, shots: usize) -> [f32; TERMS] {
-    [1.0, record, 1.0 / shots as f32]
+pub(super) fn terms(record: &SupportRecord, shots: usize) -> [f32; TERMS] {
+    [1.0, record.reciprocal_rank, 1.0 / shots as f32, record.separation]
 }
 
 /// A source and how much it is trusted.

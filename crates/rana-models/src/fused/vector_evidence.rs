@@ -7,10 +7,14 @@ use rana_graph::EntityId;
 use super::evidence::{Evidence, EvidenceKind, Reason, Values};
 use crate::gathered_rows::{Gathered, gather};
 
-/// The score of a trained model.
-pub(super) fn translation(model: &dyn FewShotModel, support: &Support<'_>) -> Result<Evidence, SupportError> {
+/// The score of a model that translates heads to tails.
+pub(super) fn translation(
+    kind: EvidenceKind,
+    model: &dyn FewShotModel,
+    support: &Support<'_>,
+) -> Result<Evidence, SupportError> {
     Ok(Evidence {
-        kind: EvidenceKind::Translation,
+        kind,
         values: Values::Pairs(model.adapt(support)?),
         reason: Box::new(|_, _, value| Some(Reason::Leads { distance: -value })),
     })

@@ -61,6 +61,17 @@ impl VisibleEdges {
         if self.shows(relation) { group(self.index.edges(of), relation) } else { &[] }
     }
 
+    /// How many visible edges an entity has.
+    #[must_use]
+    pub fn degree(&self, of: EntityId) -> usize {
+        let hidden = self.hidden.map_or(0, |number| {
+            let forward = RelationId::forward(number as u32);
+            let edges = self.index.edges(of);
+            group(edges, forward).len() + group(edges, forward.inverse()).len()
+        });
+        self.index.edges(of).len() - hidden
+    }
+
     /// The relations that an entity has, each once.
     pub fn relations(&self, of: EntityId) -> impl Iterator<Item = RelationId> + '_ {
         let groups = self.index.edges(of).chunk_by(|one, other| one.relation == other.relation);

@@ -1,6 +1,6 @@
 //! The calibration of a trained model: how its scores become confidence.
 
-use rana_eval::confidence::{Calibration, CalibrationExamples};
+use rana_eval::confidence::{Calibration, CalibrationExamples, CalibrationSize};
 use rana_fewshot::{FewShotModel, SupportError};
 use rana_graph::{Split, Task, TaskSet};
 
@@ -16,7 +16,8 @@ pub fn calibrate(
     tasks: &TaskSet,
     seed: u64,
 ) -> Result<Option<Calibration>, SupportError> {
-    let gather = |of: Vec<Task<'_>>| CalibrationExamples::gather(model, tasks, &of, seed);
+    let gather =
+        |of: Vec<Task<'_>>| CalibrationExamples::gather(model, tasks, &of, &CalibrationSize::default(), seed);
     if let Some(learned) = Calibration::learn(&gather(tasks.of(Split::Dev).collect())?) {
         return Ok(Some(learned));
     }

@@ -80,7 +80,7 @@ pub struct Manifest {
     pub model: String,
     /// The program that wrote it.
     pub written_by: String,
-    /// Where the graph was.
+    /// Where the graph was, or is if the path is relative, seen from the run.
     pub graph_path: PathBuf,
     /// The graph's [fingerprint](rana_graph::Graph::fingerprint).
     #[serde(with = "rana_graph::hex")]
@@ -225,6 +225,13 @@ impl Manifest {
     ) -> Result<(), ManifestError> {
         let path = run.to_owned();
         if expected == found { Ok(()) } else { Err(ManifestError::Other { path, what, expected, found }) }
+    }
+
+    /// Where the graph of the run is.
+    #[must_use]
+    pub fn graph_at(&self, run: &Path) -> PathBuf {
+        // An absolute path replaces the one it is joined to.
+        run.join(&self.graph_path)
     }
 
     /// Where the vectors of the run are now: inside the run, with the graph if they were, or where they were.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use rana_eval::FewShotEvaluation;
-use rana_eval::confidence::{Calibration, CalibrationExamples};
-use rana_fewshot::{Fold, tasks_without};
+use rana_eval::confidence::{Calibration, CalibrationExamples, CalibrationSize};
+use rana_fewshot::{CandidateRule, Fold, tasks_without};
 use rana_graph::{Split, Store, Task, Unit};
 use rana_models::OpenedRun;
 use rana_models::fused::{
@@ -14,6 +14,7 @@ use rana_models::fused::{
 };
 use rana_models::paths::EdgeIndex;
 use rana_models::training::{MetaTraining, Run, RunConfig};
+use rana_models::vectors::MeanTranslation;
 
 use super::error::FusedError;
 use crate::trial::{Measures, Named, Trial, TrialError, VectorPlan, Watch, Workspace, run_all};
@@ -100,6 +101,7 @@ impl FusedTraining {
             scores: parts.scores(&trusted, &without_folds, shots)?,
             calibration: parts.calibration(&without_folds, self.fused.seed)?,
             trusted,
+            candidates: CandidateRule::default(),
         };
         run.write(path, store, started.elapsed().as_secs_f64())?;
         Ok(run)
@@ -148,11 +150,16 @@ impl FusedTraining {
         let vectors = trial.vectors.ready(store, workspace, watch)?;
         let run = Run::open(trial.run_path(store, workspace))?;
         let model = MetaTraining::models(store, &run, &vectors.set).map_err(TrialError::from)?.trained;
-        let products = match &self.products {
-            None => None,
-            Some(plan) => Some(without(plan, fold).ready(store, workspace, watch)?.set.entities),
-        };
-        Ok(Part { fold, sources: Sources::new(&store.graph, Arc::clone(edges), model, products) })
+        let mean = MeanTranslation::new(&vectors.set.entities, vectors.set.own_norm());
+        let mut sources = Sources::new(&store.graph, Arc::clone(edges))
+            .with_scale_by_support(self.fused.scale_by_support)
+            .with_model(model)
+            .with_mean_translation(mean);
+        if let Some(plan) = &self.products {
+            let products = without(plan, fold).ready(store, workspace, watch)?;
+            sources = sources.with_products(products.set.entities);
+        }
+        Ok(Part { fold, sources })
     }
 
     fn examples(&self, store: &Store, part: &Part) -> Result<Examples, FusedError> {
@@ -168,8 +175,8 @@ impl FusedTraining {
     pub fn places(&self, store: &Store, workspace: &Workspace) -> Result<Places, FusedError> {
         let trials = self.trials()?;
         Ok(Places {
-            model: trials[0].trial.run_path(store, workspace),
-            vectors: self.vectors.path(store, workspace),
+            model: Some(trials[0].trial.run_path(store, workspace)),
+            vectors: Some(self.vectors.path(store, workspace)),
             products: self.products.as_ref().map(|plan| plan.path(store, workspace)),
         })
     }
@@ -225,7 +232,13 @@ impl<'s> Parts<'s> {
         for (part, model) in self.left_out(without_folds) {
             let left: Vec<Task<'_>> =
                 part.fold.map_or_else(Vec::new, |fold| fold.left_out(&self.store.tasks).collect());
-            examples.extend(CalibrationExamples::gather(&model, &self.store.tasks, &left, seed)?);
+            examples.extend(CalibrationExamples::gather(
+                &model,
+                &self.store.tasks,
+                &left,
+                &CalibrationSize::default(),
+                seed,
+            )?);
         }
         Ok(Calibration::learn(&examples))
     }
@@ -256,7 +269,7 @@ impl<'s> Parts<'s> {
             of_tasks += report.tasks.len() as f64 * report.macro_average.mrr;
         }
         Ok(FusedScores {
-            dev_mrr: dev.micro.mrr,
+            dev_mrr: Some(dev.micro.mrr),
             cross_validated_mrr: of_queries / queries,
             cross_validated_macro_mrr: of_tasks / tasks,
         })

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use rana_eval::confidence::{Calibration, leave_one_out_rank};
-use rana_fewshot::{CandidateBuilder, CandidateConfig, FewShotModel};
-use rana_graph::{EntityId, Graph, Pair, RelationId, Store, TypeId};
+use rana_fewshot::{CandidateBuilder, FewShotModel};
+use rana_graph::{EntityId, Fact, Graph, Pair, RelationId, Store, TypeId};
 use rana_models::OpenedRun;
 use rana_models::paths::{EdgeIndex, VisibleEdges};
 
@@ -14,6 +14,9 @@ use super::error::PredictorError;
 use super::learned_relation::LearnedRelation;
 use super::request::{CandidateChoice, RelationRequest};
 use crate::search::NameIndex;
+
+/// The most facts of the graph that a relation is learned from if none are given: more add little and take long.
+const MOST_EXAMPLES: usize = 20;
 
 /// Completes relations of a graph by a trained model, whichever it is. A copy shares everything.
 #[derive(Clone)]
@@ -40,7 +43,7 @@ impl Predictor {
     /// The predictor of a run.
     #[must_use]
     pub fn new(run: OpenedRun) -> Self {
-        let candidates = CandidateBuilder::new(&run.store.graph, CandidateConfig::default());
+        let candidates = CandidateBuilder::new(&run.store.graph, run.opened.candidates);
         Self(Arc::new(Inner { run, candidates, edges: OnceLock::new(), names: OnceLock::new() }))
     }
 
@@ -92,11 +95,18 @@ impl Predictor {
         self.0.run.opened.calibration.as_ref()
     }
 
-    /// The pairs that a relation is learned from if no others are given: the first facts of its task.
+    /// The pairs that a relation is learned from if no others are given: the first facts of its task, or facts of the
+    /// graph, evenly among all of them.
     #[must_use]
     pub fn default_support(&self, relation: RelationId) -> Option<Vec<Pair>> {
-        let task = self.store().tasks.task(relation)?;
-        Some(task.facts.iter().take(self.shots()).copied().collect())
+        if let Some(task) = self.store().tasks.task(relation) {
+            return Some(task.facts.iter().take(self.shots()).copied().collect());
+        }
+        let of_relation = |fact: &&Fact| fact.relation == relation;
+        let pair = |fact: &Fact| Pair { head: fact.head, tail: fact.tail };
+        let all: Vec<Pair> = self.graph().facts().iter().filter(of_relation).map(pair).collect();
+        let every = all.len().div_ceil(MOST_EXAMPLES).max(1);
+        (!all.is_empty()).then(|| all.into_iter().step_by(every).collect())
     }
 
     /// The edges that reasons about a relation may name.

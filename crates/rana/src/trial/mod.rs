@@ -29,6 +29,7 @@ pub use watch::{Pace, Turn, Unwatched, Watch};
 pub use workspace::Workspace;
 pub(crate) use workspace::write;
 
+pub(crate) use watch::PretrainingWatch;
 use watch::{CHECKPOINT_EVERY, TrainingWatch};
 
 /// The file that ends a trial.

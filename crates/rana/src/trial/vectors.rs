@@ -242,7 +242,8 @@ impl VectorSettings {
         let progress = watch.progress();
         progress.begin(&stage, Some(facts * u64::from(self.config.epochs)), Unit::Facts);
         progress.advance(facts * u64::from(position.epoch) + position.fact as u64);
-        let mut observer = PretrainingWatch { watch, checkpoint: checkpoint.clone(), last: Instant::now() };
+        let mut observer =
+            PretrainingWatch { watch, progress, checkpoint: checkpoint.clone(), last: Instant::now() };
         let outcome = pretraining.run(&mut trainer, &mut observer, watch.stop());
         progress.end();
         if outcome? == PretrainingOutcome::Stopped {

@@ -18,6 +18,8 @@ pub trait Watch: Sync {
     fn note(&self, _line: &str) {}
     /// One of several trials begins.
     fn turn(&self, _turn: &Turn<'_>) {}
+    /// How long the whole work will still take; told again and again.
+    fn time_left(&self, _left: Duration) {}
     /// Set to stop.
     fn stop(&self) -> &AtomicBool;
 }
@@ -54,13 +56,15 @@ pub(crate) const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
 /// What a pre-training reports, passed on; its state is kept now and then.
 pub(crate) struct PretrainingWatch<'w> {
     pub(crate) watch: &'w dyn Watch,
+    /// Where progress is shown.
+    pub(crate) progress: &'w dyn Progress,
     pub(crate) checkpoint: PathBuf,
     pub(crate) last: Instant,
 }
 
 impl Observer for PretrainingWatch<'_> {
     fn advanced(&mut self, facts: usize, _: f64) {
-        self.watch.progress().advance(facts as u64);
+        self.progress.advance(facts as u64);
     }
 
     fn epoch_ended(&mut self, _: &EpochReport, checkpoint: &Checkpoint) {

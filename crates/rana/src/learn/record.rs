@@ -1,0 +1,86 @@
+//! [`Record`]: what a directory was learned from.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use rana_embed::EmbedConfig;
+use rana_graph::write_file_atomically;
+use serde::{Deserialize, Serialize};
+
+use super::{LearnError, Learning};
+
+const FILE: &str = "learning.json";
+const FORMAT: &str = "rana-learning";
+const VERSION: u32 = 2;
+
+/// What a directory is learned from: `learning.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Record {
+    format: String,
+    version: u32,
+    #[serde(flatten)]
+    learning: Learning,
+    /// The SHA-256 of every file, or what identifies the graph.
+    inputs: Vec<String>,
+    /// How vectors are trained, as it was planned when the learning began.
+    vectors: Option<Vec<EmbedConfig>>,
+}
+
+impl Record {
+    pub(super) fn new(learning: &Learning, inputs: Vec<String>) -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            learning: learning.clone(),
+            inputs,
+            vectors: None,
+        }
+    }
+
+    /// What an interrupted learning of the same planned; none if the directory is empty.
+    ///
+    /// # Errors
+    /// If the directory holds anything else.
+    pub(super) fn earlier(&self, out: &Path) -> Result<Option<Vec<EmbedConfig>>, LearnError> {
+        let file = out.join(FILE);
+        let path = out.to_owned();
+        match fs::read(&file) {
+            Ok(text) => match serde_json::from_slice::<Self>(&text) {
+                Ok(earlier) if Self { vectors: None, ..earlier.clone() } == *self => {
+                    Ok(Some(earlier.vectors.unwrap_or_default()))
+                }
+                _ => Err(LearnError::Other { path }),
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                match fs::read_dir(out).map(|mut entries| entries.next().is_some()) {
+                    Ok(true) => Err(LearnError::Occupied { path }),
+                    Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                        Err(LearnError::Io { path, action: "list the directory", source })
+                    }
+                    _ => Ok(None),
+                }
+            }
+            Err(source) => Err(LearnError::Io { path: file, action: "read the file", source }),
+        }
+    }
+
+    /// Writes it with the plan, before anything else is written.
+    pub(super) fn write(&self, out: &Path, vectors: &[EmbedConfig]) -> Result<(), LearnError> {
+        let whole = Self { vectors: Some(vectors.to_vec()), ..self.clone() };
+        fs::create_dir_all(out).map_err(|source| LearnError::Io {
+            path: out.to_owned(),
+            action: "create the directory",
+            source,
+        })?;
+        write_json(&out.join(FILE), &whole)
+    }
+}
+
+/// Writes something as JSON.
+pub(super) fn write_json(file: &Path, what: &impl Serialize) -> Result<(), LearnError> {
+    let written = serde_json::to_vec_pretty(what)
+        .map_err(io::Error::from)
+        .and_then(|text| write_file_atomically(file, |out| out.write_all(&text)));
+    written.map_err(|source| LearnError::Io { path: file.to_owned(), action: "write the file", source })
+}

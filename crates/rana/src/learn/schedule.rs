@@ -1,0 +1,128 @@
+//! [`Schedule`]: how long the rest of a learning takes.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rana_graph::{Progress, Unit};
+
+use crate::trial::Watch;
+
+/// How often the time left is told.
+const TELL_EVERY: Duration = Duration::from_millis(500);
+/// The machine may be so many times as slow or as fast as expected; beyond that a measurement is too short to trust.
+const WIDEST_PACE: f64 = 10.0;
+
+/// The stages of a learning and how long each is expected to take. Progress is passed on, and the time left for all of
+/// them is told beside it.
+pub(super) struct Schedule<'w> {
+    watch: &'w dyn Watch,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// The expected seconds of the stages that have not begun.
+    ahead: Vec<f64>,
+    /// The expected seconds of the stage that runs, and its share that is done.
+    running: f64,
+    total: Option<u64>,
+    done: u64,
+    /// The expected and the real seconds of what is done.
+    expected: f64,
+    started: Instant,
+    told: Option<Instant>,
+}
+
+impl<'w> Schedule<'w> {
+    /// Stages that are to come, by their expected seconds.
+    pub(super) fn new(watch: &'w dyn Watch, seconds: Vec<f64>) -> Self {
+        let mut ahead = seconds;
+        ahead.reverse();
+        let state = State {
+            ahead,
+            running: 0.0,
+            total: None,
+            done: 0,
+            expected: 0.0,
+            started: Instant::now(),
+            told: None,
+        };
+        Self { watch, state: Mutex::new(state) }
+    }
+
+    /// The watch that progress is passed on to.
+    pub(super) fn watch(&self) -> &'w dyn Watch {
+        self.watch
+    }
+
+    fn change(&self, is_due: bool, change: impl FnOnce(&mut State)) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut state);
+        let is_due = is_due || state.told.is_none_or(|told| told.elapsed() >= TELL_EVERY);
+        if is_due {
+            state.told = Some(Instant::now());
+            let left = state.left(state.started.elapsed().as_secs_f64());
+            drop(state);
+            self.watch.time_left(left);
+        }
+    }
+}
+
+impl State {
+    /// The time left, by the pace so far.
+    fn left(&self, seconds: f64) -> Duration {
+        let share = self.total.map_or(0.0, |total| self.done as f64 / total.max(1) as f64).min(1.0);
+        let done = self.expected + share * self.running;
+        let ahead = (1.0 - share) * self.running + self.ahead.iter().sum::<f64>();
+        // The first seconds say little about the pace: some expected ones count beside them.
+        let pace = (seconds + 2.0) / (done + 2.0);
+        Duration::from_secs_f64((ahead * pace.clamp(1.0 / WIDEST_PACE, WIDEST_PACE)).max(0.0))
+    }
+}
+
+impl Progress for Schedule<'_> {
+    fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
+        self.change(true, |state| {
+            state.running = state.ahead.pop().unwrap_or(0.0);
+            (state.total, state.done) = (total, 0);
+        });
+        self.watch.progress().begin(stage, total, unit);
+    }
+
+    fn advance(&self, amount: u64) {
+        self.change(false, |state| state.done += amount);
+        self.watch.progress().advance(amount);
+    }
+
+    fn end(&self) {
+        self.change(false, |state| {
+            state.expected += state.running;
+            (state.running, state.total) = (0.0, None);
+        });
+        self.watch.progress().end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trial::Unwatched;
+
+    #[test]
+    fn what_is_left_follows_the_pace_of_what_is_done() {
+        let watch = Unwatched::default();
+        let schedule = Schedule::new(&watch, vec![10.0, 30.0]);
+        let left = |seconds: f64| schedule.state.lock().unwrap().left(seconds).as_secs_f64();
+        assert!((left(0.0) - 40.0).abs() < 1e-9);
+        schedule.begin("one", Some(4), Unit::Steps);
+        assert!((left(0.0) - 40.0).abs() < 1e-9);
+        schedule.advance(2);
+        // Half of the first stage took twice as long as expected: (10 + 2) / (5 + 2) of the usual.
+        assert!((left(10.0) - 35.0 * 12.0 / 7.0).abs() < 1e-9);
+        schedule.advance(2);
+        schedule.end();
+        assert!((left(10.0) - 30.0).abs() < 1e-9);
+        schedule.begin("two", None, Unit::Steps);
+        schedule.end();
+        assert!(left(40.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,143 @@
+//! [`WithheldRelations`]: the relations that learning is measured on.
+//!
+//! A relation is withheld by training vectors without its facts and by hiding its edges. It then stands for a relation
+//! that a user asks about: the model knows five of its facts and is asked for others. Relations are withheld together,
+//! so that one training of vectors serves all of them. If a graph has very few relations, each is withheld on its own.
+
+use rana_fewshot::{CandidateBuilder, CandidateConfig};
+use rana_graph::{EntityId, Pair, RelationId, Split, Store, Task, TaskSet, TaskSetBuilder};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::known_facts::KnownFacts;
+
+/// A relation needs so many facts: five to learn from and some to ask for.
+const FEWEST_FACTS: usize = 8;
+/// More relations add little to what is learned.
+const MOST_RELATIONS: usize = 60;
+/// The share of all facts that may be withheld together: more would leave another graph.
+const TOGETHER: f64 = 0.2;
+/// The share of all facts that one of them may have.
+const ONE: f64 = 0.05;
+/// If fewer can be withheld together, each is withheld on its own.
+const FEW: usize = 5;
+/// How many are withheld on their own, and the share of all facts that such a relation may have.
+const MOST_ALONE: usize = 5;
+const ONE_ALONE: f64 = 0.6;
+
+/// Relations whose facts are withheld, in groups that are withheld together.
+pub(super) struct WithheldRelations {
+    /// The groups.
+    pub(super) groups: Vec<Vec<RelationId>>,
+    tasks: TaskSet,
+    everyone: Vec<EntityId>,
+}
+
+impl WithheldRelations {
+    /// Chooses relations by a seed: train tasks first, then other relations.
+    pub(super) fn choose(store: &Store, known: &KnownFacts, seed: u64) -> Self {
+        let graph = &store.graph;
+        let types = graph.type_relations();
+        let mut others: Vec<RelationId> =
+            graph.relations().filter(|relation| !types.contains(relation)).collect();
+        let mut first = known.train_tasks().to_vec();
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        first.shuffle(&mut rng);
+        others.shuffle(&mut rng);
+        let all: Vec<RelationId> = first
+            .into_iter()
+            .chain(others)
+            .filter(|&relation| known.of(relation).len() >= FEWEST_FACTS)
+            .collect();
+        let groups = groups(&all, |relation| known.of(relation).len(), known.facts.len());
+        let everyone = graph.entities().collect();
+        let is_benchmark = !store.tasks.is_empty();
+        let candidates = CandidateBuilder::new(graph, CandidateConfig::default());
+        let mut builder = TaskSetBuilder::default();
+        for &relation in groups.iter().flatten() {
+            let pairs = known.of(relation).iter().map(|fact| Pair { head: fact.head, tail: fact.tail });
+            let pairs: Vec<Pair> = pairs.collect();
+            if is_benchmark {
+                let of_task = store.tasks.candidates(relation).map(<[EntityId]>::to_vec);
+                let tails = || pairs.iter().map(|pair| pair.tail);
+                let own = of_task.unwrap_or_else(|| candidates.candidates(relation, tails()));
+                builder.add_candidates(relation, own);
+            }
+            builder.add_task(Split::Train, relation, pairs);
+        }
+        builder.filter_from_tasks();
+        Self { groups, tasks: builder.finish(), everyone }
+    }
+
+    /// The filter of known tails.
+    pub(super) fn tasks(&self) -> &TaskSet {
+        &self.tasks
+    }
+
+    /// How many relations there are.
+    pub(super) fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Every relation as a task, with the number of its group. Tails are looked for among all entities, or in a
+    /// benchmark among the candidates of the task.
+    pub(super) fn list(&self) -> Vec<(usize, Task<'_>)> {
+        let group = |relation| self.groups.iter().position(|group| group.contains(&relation)).unwrap_or(0);
+        self.tasks.iter().map(|task| (group(task.relation), self.widened(task))).collect()
+    }
+
+    fn widened<'a>(&'a self, task: Task<'a>) -> Task<'a> {
+        if task.candidates.is_empty() { Task { candidates: &self.everyone, ..task } } else { task }
+    }
+}
+
+/// Groups of relations, given in the order of preference, that are withheld together.
+fn groups(all: &[RelationId], facts: impl Fn(RelationId) -> usize, total: usize) -> Vec<Vec<RelationId>> {
+    let share = |of: f64| (of * total as f64) as usize;
+    let (mut room, mut together) = (share(TOGETHER), Vec::new());
+    for &relation in all {
+        let size = facts(relation);
+        if together.len() < MOST_RELATIONS && size <= room.min(share(ONE)) {
+            room -= size;
+            together.push(relation);
+        }
+    }
+    if together.len() >= FEW {
+        return vec![together];
+    }
+    let mut alone: Vec<RelationId> =
+        all.iter().copied().filter(|&relation| facts(relation) <= share(ONE_ALONE)).collect();
+    alone.sort_by_key(|&relation| facts(relation));
+    alone.truncate(MOST_ALONE);
+    alone.into_iter().map(|relation| vec![relation]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes(of: &[usize]) -> Vec<Vec<usize>> {
+        let all: Vec<RelationId> = (0..of.len() as u32).map(RelationId::forward).collect();
+        let size = |relation: RelationId| of[relation.number()];
+        let groups = groups(&all, size, of.iter().sum());
+        groups.into_iter().map(|group| group.into_iter().map(size).collect()).collect()
+    }
+
+    #[test]
+    fn many_relations_are_withheld_together_and_leave_most_facts() {
+        let many = sizes(&[20; 100]);
+        assert_eq!(many, [vec![20; 20]]);
+        // One that is too large stays.
+        assert_eq!(sizes(&[&[500][..], &[10; 100]].concat()), [vec![10; 30]]);
+        assert_eq!(sizes(&[&[50_000][..], &[10; 100]].concat())[0].len(), MOST_RELATIONS);
+    }
+
+    #[test]
+    fn few_relations_are_withheld_one_by_one() {
+        assert_eq!(sizes(&[40, 30, 50]), [vec![30], vec![40], vec![50]]);
+        // One that is nearly the whole graph cannot be withheld.
+        assert_eq!(sizes(&[10, 90]), [vec![10]]);
+        assert!(sizes(&[100]).is_empty() && sizes(&[]).is_empty());
+    }
+}

@@ -11,7 +11,7 @@ use crate::command;
     version,
     propagate_version = true,
     max_term_width = 100,
-    after_help = "Start with `rana quickstart`, then `rana import YOUR-FILE --out my-graph`.\n\
+    after_help = "Start with `rana quickstart`, then `rana learn YOUR-FILE --out learned`.\n\
                   Exit codes: 0 done, 1 failed, 2 wrong usage."
 )]
 pub(crate) struct Cli {
@@ -58,6 +58,7 @@ impl ColorWhen {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Quickstart(command::quickstart::QuickstartArgs),
+    Learn(command::learn::LearnArgs),
     Import(command::import::ImportArgs),
     Inspect(command::inspect::InspectArgs),
     Split(command::split::SplitArgs),

@@ -2,6 +2,7 @@ use std::error::Error;
 use std::io;
 use std::path::Path;
 
+use rana::LearnError;
 use rana::embed::link_prediction::LinkPredictionError;
 use rana::embed::{CheckpointError, TableError, TrainError};
 use rana::eval::FewShotError;
@@ -40,6 +41,8 @@ pub(crate) enum CliError {
     Support(#[from] SupportError),
     #[error(transparent)]
     Fused(#[from] FusedError),
+    #[error(transparent)]
+    Learn(#[from] LearnError),
     #[error(
         "{store}: there is no {split} task. Make tasks with `rana split {store}`, or choose another --split"
     )]

@@ -1,6 +1,7 @@
 //! What to type after an error. The library says what is wrong in its own words; the command line adds its flags and
 //! commands here.
 
+use rana::LearnError;
 use rana::embed::TableError;
 use rana::eval::FewShotError;
 use rana::fewshot::SupportError;
@@ -42,6 +43,7 @@ impl Hint for CliError {
             Self::FewShot(error) => error.hint(),
             Self::Support(error) => error.hint(),
             Self::Fused(error) => error.hint(),
+            Self::Learn(error) => error.hint(),
             Self::Synth(error) => error.hint(),
             Self::Table(error) => error.hint(),
             Self::Training(error) => error.hint(),
@@ -234,10 +236,27 @@ impl Hint for FusedRunError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Manifest(error) => error.hint(),
-            Self::Run(error) => error.hint(),
+            Self::Vectors(error) => error.hint(),
+            Self::Start(_) => None,
             Self::Io { .. } | Self::Malformed { .. } => {
-                Some("`rana fuse KG --out RUN` trains it again".to_owned())
+                Some("`rana learn` or `rana fuse` trains it again".to_owned())
             }
+        }
+    }
+}
+
+impl Hint for LearnError {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Import(error) => error.hint(),
+            Self::Other { .. } | Self::Occupied { .. } => other_out(),
+            Self::Memory { .. } => Some("allow more by --memory SIZE".to_owned()),
+            Self::Store(error) => error.hint(),
+            Self::Vectors(error) => error.hint(),
+            Self::Support(error) => error.hint(),
+            Self::Run(error) => error.hint(),
+            Self::Open(error) => error.hint(),
+            _ => None,
         }
     }
 }

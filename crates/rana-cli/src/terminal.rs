@@ -104,13 +104,23 @@ impl Terminal {
 
     /// A progress bar, drawn only on a terminal.
     pub(crate) fn progress(&self) -> Bar {
-        Bar { shown: !self.quiet && !self.json && io::stderr().is_terminal(), bar: Mutex::new(None) }
+        let shown = !self.quiet && !self.json && io::stderr().is_terminal();
+        Bar { shown, is_of_whole: false, bar: Mutex::new(None) }
+    }
+
+    /// A progress bar whose text says the time left for the whole command, so that it says none itself.
+    pub(crate) fn progress_of_whole(&self) -> Bar {
+        let mut bar = self.progress();
+        bar.is_of_whole = true;
+        bar
     }
 }
 
 /// A progress bar with rate and time left.
 pub(crate) struct Bar {
     shown: bool,
+    /// Whether its text says the time left.
+    is_of_whole: bool,
     bar: Mutex<Option<ProgressBar>>,
 }
 
@@ -176,7 +186,8 @@ impl Progress for Bar {
         };
         let (bar, template) = match total {
             Some(total) => {
-                (ProgressBar::new(total), format!("{{msg}} {{bar:30}} {amount} {rate} {{eta}} left"))
+                let left = if self.is_of_whole { "" } else { " {eta} left" };
+                (ProgressBar::new(total), format!("{{msg}} {{bar:30}} {amount} {rate}{left}"))
             }
             None => {
                 let amount = amount.split('/').next().unwrap_or(amount);

@@ -154,7 +154,9 @@ impl Account<'_> {
         writeln!(
             out,
             "dev MRR {BOLD}{:.3}{BOLD:#}; on train tasks left out {BOLD}{:.3}{BOLD:#} over queries, {:.3} over tasks",
-            scores.dev_mrr, scores.cross_validated_mrr, scores.cross_validated_macro_mrr
+            scores.dev_mrr.unwrap_or_default(),
+            scores.cross_validated_mrr,
+            scores.cross_validated_macro_mrr
         )?;
         writeln!(out, "wrote {BOLD}{run}{BOLD:#}; evaluate it with `rana eval {run}`")
     }

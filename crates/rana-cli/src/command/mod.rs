@@ -8,6 +8,7 @@ pub(crate) mod export;
 pub(crate) mod fuse;
 pub(crate) mod import;
 pub(crate) mod inspect;
+pub(crate) mod learn;
 pub(crate) mod quickstart;
 pub(crate) mod reproduce;
 pub(crate) mod serve;
@@ -25,6 +26,7 @@ use crate::terminal::Terminal;
 pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<(), CliError> {
     match command {
         Command::Quickstart(args) => quickstart::run(&args, terminal),
+        Command::Learn(args) => learn::run(&args, terminal),
         Command::Import(args) => import::run(&args, terminal),
         Command::Inspect(args) => inspect::run(&args, terminal),
         Command::Split(args) => split::run(&args, terminal),

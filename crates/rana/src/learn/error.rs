@@ -9,7 +9,7 @@ use rana_graph::StoreError;
 use rana_graph::format::FormatError;
 use rana_models::fused::{FusedConfigError, FusedRunError};
 
-use crate::predictor::PredictorError;
+use crate::predictor::{PredictorError, UnknownRelation};
 
 /// Why nothing can be learned.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +21,12 @@ pub enum LearnError {
     /// The graph has no facts.
     #[error("the files hold no facts, so there is nothing to learn from")]
     NoFacts,
+    /// A relation that is to be left out is not one of the graph.
+    #[error(transparent)]
+    UnknownRelation(#[from] UnknownRelation),
+    /// A benchmark leaves relations out already.
+    #[error("the graph has tasks, whose facts are left out already; no other relations can be")]
+    HasTasks,
     /// The directory was learned from other files or with other choices.
     #[error(
         "{}: this was learned from other files, or with another seed, budget or memory. Choose another directory, or \

@@ -42,7 +42,7 @@ use std::time::{Duration, Instant};
 use rana_embed::{EmbedConfig, EmbeddingSet, ModelKind};
 use rana_fewshot::CandidateRule;
 use rana_graph::format::Source;
-use rana_graph::{ImportOptions, Store, import};
+use rana_graph::{Graph, ImportOptions, Pair, Split, Store, TaskSet, TaskSetBuilder, import};
 use rana_models::OpenedRun;
 use rana_models::fused::{EvidenceRun, FusedScores, Places, Sources};
 use rana_models::vectors::MeanTranslation;
@@ -51,7 +51,7 @@ use serde::{Deserialize, Serialize};
 pub use error::LearnError;
 pub use quality::{LEARNED, Quality, QualityRow, WithheldRelation};
 
-use crate::predictor::Predictor;
+use crate::predictor::{Predictor, relation};
 use crate::trial::{Unwatched, Watch};
 use evidence_learning::EvidenceLearning;
 use known_facts::KnownFacts;
@@ -116,6 +116,9 @@ pub struct Learning {
     pub budget: Option<Duration>,
     /// How many bytes of memory it may take, about.
     pub memory: Option<u64>,
+    /// Relations whose facts are not used at all, by name. They become test tasks of the graph, so that an evaluation
+    /// shows what a relation that the graph does not have would get.
+    pub leave_out: Vec<String>,
 }
 
 impl Learning {
@@ -132,9 +135,8 @@ impl Learning {
         let sources: Vec<Source> = sources.into_iter().map(Into::into).collect();
         let imported = import(&sources, &ImportOptions::default(), watch.progress())?;
         let inputs = imported.inputs.iter().map(|input| input.sha256.clone()).collect();
-        let write = |path: &Path| {
-            Store::write(path, &imported.graph, &imported.tasks, imported.inputs.clone()).map(|_| ())
-        };
+        let (graph, tasks) = self.left_out(&imported.graph, &imported.tasks)?;
+        let write = |path: &Path| Store::write(path, &graph, &tasks, imported.inputs.clone()).map(|_| ());
         self.learn_into(out.as_ref(), inputs, write, watch)
     }
 
@@ -148,10 +150,35 @@ impl Learning {
         out: impl AsRef<Path>,
         watch: &dyn Watch,
     ) -> Result<Predictor, LearnError> {
-        let write = |path: &Path| {
-            Store::write(path, &store.graph, &store.tasks, store.manifest.inputs.clone()).map(|_| ())
-        };
+        let (graph, tasks) = self.left_out(&store.graph, &store.tasks)?;
+        let write =
+            |path: &Path| Store::write(path, &graph, &tasks, store.manifest.inputs.clone()).map(|_| ());
         self.learn_into(out.as_ref(), vec![store.manifest.data.clone()], write, watch)
+    }
+
+    /// The graph without the relations that are left out, which become test tasks.
+    fn left_out(&self, graph: &Graph, tasks: &TaskSet) -> Result<(Graph, TaskSet), LearnError> {
+        if self.leave_out.is_empty() {
+            return Ok((graph.clone(), tasks.clone()));
+        }
+        if !tasks.is_empty() {
+            return Err(LearnError::HasTasks);
+        }
+        let named = |name: &String| relation(graph, name);
+        let relations = self.leave_out.iter().map(named).collect::<Result<Vec<_>, _>>()?;
+        let rest = graph.withhold(&relations);
+        let mut builder = TaskSetBuilder::default();
+        for relation in relations {
+            let facts = graph.facts().iter().filter(|fact| fact.relation == relation);
+            let pairs = facts.map(|fact| Pair { head: fact.head, tail: fact.tail }).collect();
+            // The name is one of the graph.
+            if let Some(relation) = rest.relation(graph.relation_name(relation)) {
+                builder.add_task(Split::Test, relation, pairs);
+                builder.add_candidates(relation, rest.entities().collect());
+            }
+        }
+        builder.filter_from_tasks();
+        Ok((rest, builder.finish()))
     }
 
     fn learn_into(
@@ -252,7 +279,7 @@ impl Learning {
             trusted: learned.trusted,
             scores: FusedScores { dev_mrr: None, cross_validated_mrr: mrr, cross_validated_macro_mrr: mrr },
             calibration: learned.calibration,
-            candidates: if store.tasks.is_empty() { CandidateRule::All } else { CandidateRule::Auto },
+            candidates: if is_benchmark(store) { CandidateRule::Auto } else { CandidateRule::All },
         };
         run.write(out, store, started.elapsed().as_secs_f64())?;
         // Only the measurement needed these.
@@ -268,6 +295,11 @@ impl Quality {
     pub fn read(out: &Path) -> Option<Self> {
         serde_json::from_slice(&fs::read(out.join(QUALITY)).ok()?).ok()
     }
+}
+
+/// Whether a graph has tasks of a benchmark, with candidates of their own.
+fn is_benchmark(store: &Store) -> bool {
+    store.tasks.of(Split::Train).next().is_some()
 }
 
 /// Sources with the evidence of vectors too.

@@ -52,7 +52,7 @@ impl WithheldRelations {
             .collect();
         let groups = groups(&all, |relation| known.of(relation).len(), known.facts.len());
         let everyone = graph.entities().collect();
-        let is_benchmark = !store.tasks.is_empty();
+        let is_benchmark = super::is_benchmark(store);
         let candidates = CandidateBuilder::new(graph, CandidateConfig::default());
         let mut builder = TaskSetBuilder::default();
         for &relation in groups.iter().flatten() {

@@ -1,11 +1,12 @@
 //! Completing a relation by names: what a program needs that knows no ids.
 
-use rana_graph::{EntityId, Pair};
+use rana_graph::{EntityId, Pair, RelationId, TypeId};
 use serde::Serialize;
 
 use super::error::PredictorError;
 use super::learned_relation::LearnedRelation;
 use super::predictor::Predictor;
+use super::relation_names::{UnknownRelation, entity_by_last_part, relation, type_called};
 use super::request::{AnswerLimits, RelationRequest};
 use super::{Answer, Explanation};
 use crate::search::Unresolved;
@@ -31,32 +32,66 @@ pub struct NamedAnswer {
 }
 
 impl Predictor {
-    /// The entity that a text names: by its name, or by a label that no other entity has.
+    /// The entity that a text names: by its name, by a label that no other entity has, or by the last part of its IRI.
     ///
     /// # Errors
     /// If there is no such entity, or several have the label; names that may be meant are offered.
     pub fn entity(&self, text: &str) -> Result<EntityId, Unresolved> {
         let graph = self.graph();
         // Names need no index, and reading millions of labels takes a while.
-        graph.entity(text).map_or_else(|| self.names().resolve(graph, text), Ok)
+        if let Some(entity) = graph.entity(text) {
+            return Ok(entity);
+        }
+        self.names().resolve(graph, text).or_else(|error| match error.is_ambiguous {
+            true => Err(error),
+            false => entity_by_last_part(graph, text).ok_or(error),
+        })
     }
 
-    /// Learns a relation from pairs of entities, all by name or label.
-    ///
-    /// A relation that the graph does not have is a new one.
+    /// The relation that a text names: by its name, by its label, or by the last part of its IRI.
     ///
     /// # Errors
-    /// If a text names no entity, or the pairs cannot be learned from.
+    /// If there is none, or several may be meant; relations that may be meant are offered.
+    pub fn relation(&self, text: &str) -> Result<RelationId, UnknownRelation> {
+        relation(self.graph(), text)
+    }
+
+    /// The type that a text names: by its name, its label, or the last part of its IRI.
+    #[must_use]
+    pub fn type_called(&self, text: &str) -> Option<TypeId> {
+        type_called(self.graph(), text)
+    }
+
+    /// Learns a relation of the graph from pairs of entities, all by name or label.
+    ///
+    /// # Errors
+    /// If a text names no relation or entity, or the pairs cannot be learned from.
     pub fn learn_named(
         &self,
         relation: &str,
+        pairs: &[(&str, &str)],
+    ) -> Result<LearnedRelation, PredictorError> {
+        self.learn_pairs(Some(self.relation(relation)?), pairs)
+    }
+
+    /// Learns a relation that the graph does not have from pairs of entities, by name or label.
+    ///
+    /// # Errors
+    /// If a text names no entity, or the pairs cannot be learned from.
+    pub fn learn_new(&self, pairs: &[(&str, &str)]) -> Result<LearnedRelation, PredictorError> {
+        self.learn_pairs(None, pairs)
+    }
+
+    fn learn_pairs(
+        &self,
+        relation: Option<RelationId>,
         pairs: &[(&str, &str)],
     ) -> Result<LearnedRelation, PredictorError> {
         let pair = |&(head, tail): &(&str, &str)| -> Result<Pair, Unresolved> {
             Ok(Pair { head: self.entity(head)?, tail: self.entity(tail)? })
         };
         self.learn(RelationRequest {
-            relation: self.graph().relation_called(relation),
+            relation,
             support: pairs.iter().map(pair).collect::<Result<_, _>>()?,
             ..RelationRequest::default()
         })

@@ -3,6 +3,7 @@
 use rana_fewshot::SupportError;
 use rana_models::OpenError;
 
+use super::relation_names::UnknownRelation;
 use crate::search::Unresolved;
 
 /// Why a relation cannot be completed.
@@ -17,6 +18,9 @@ pub enum PredictorError {
     /// A text names no entity.
     #[error(transparent)]
     Unresolved(#[from] Unresolved),
+    /// A text names no relation.
+    #[error(transparent)]
+    UnknownRelation(#[from] UnknownRelation),
     /// There is nothing to learn from.
     #[error("the support is empty. Give at least one pair that the relation holds for; five are better")]
     NoSupport,

@@ -11,6 +11,7 @@ mod learned_relation;
 mod plausible_heads;
 #[allow(clippy::module_inception)]
 mod predictor;
+mod relation_names;
 mod request;
 #[cfg(test)]
 mod tests;
@@ -21,4 +22,6 @@ pub use error::{PrecisionError, PredictorError};
 pub use explanation::{AttentionEdge, Explanation, Resembled, SharedPath, SourceShare, Step};
 pub use learned_relation::{Answer, LearnedRelation};
 pub use predictor::Predictor;
+pub use relation_names::UnknownRelation;
+pub(crate) use relation_names::relation;
 pub use request::{AnswerLimits, CandidateChoice, RelationRequest};

@@ -6,7 +6,7 @@ mod print;
 use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{ArgAction, Args, ValueHint};
@@ -31,23 +31,27 @@ use crate::terminal::{BOLD, Terminal, thousands};
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  rana complete run --relation treats --pair aspirin headache --pair insulin diabetes --head ibuprofen
-  rana complete run --relation treats --support pairs.tsv --heads drugs.txt --reasons
-  rana complete run --relation P1303                    (a withheld task: its first facts, the heads of the others)
-  rana complete run --relation new --support pairs.tsv --plausible --precision 0.9 --format turtle --out new.ttl
-  rana complete run --support pairs.tsv --plausible --shard 2/8 --format parquet --out part-2.parquet
+  rana complete learned --relation treats --head ibuprofen            (learned from the facts of the graph)
+  rana complete learned --relation treats --pair aspirin headache --pair insulin diabetes --head ibuprofen
+  rana complete learned --relation treats --plausible --precision 0.8
+  rana complete learned --relation cures --new --support pairs.tsv --heads drugs.txt --reasons
+  rana complete learned --relation treats --plausible --format turtle --out new.ttl
+  rana complete learned --support pairs.tsv --plausible --shard 2/8 --format parquet --out part-2.parquet
 
 A file of pairs has head⇥tail or head⇥relation⇥tail on each line, a file of heads or candidates one name a line; \
 `-` is standard input. Confidence is the chance that a benchmark would know the fact, given that the head has the \
 relation at all; it never changes the order of answers. With too few examples there is no confidence. \
 QuickStatements asks for Wikidata's names. Answers are the same whatever the shards, threads and formats.")]
 pub(crate) struct CompleteArgs {
-    /// The run of `rana train` or `rana fuse`.
-    #[arg(value_name = "RUN", value_hint = ValueHint::DirPath)]
+    /// The directory of `rana learn`, or the run of `rana train` or `rana fuse`.
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     run: PathBuf,
-    /// The relation: one of the graph, one of its tasks, or a new name.
+    /// The relation, by its name, its label or the last part of its IRI. Without pairs it is learned from facts of the graph.
     #[arg(long, value_name = "NAME")]
     relation: Option<String>,
+    /// The relation is new: the graph has no facts of it.
+    #[arg(long)]
+    new: bool,
     /// A pair that the relation holds for; may be repeated.
     #[arg(long, num_args = 2, value_names = ["HEAD", "TAIL"], action = ArgAction::Append)]
     pair: Vec<String>,
@@ -165,7 +169,7 @@ pub(crate) fn run(args: &CompleteArgs, terminal: &Terminal) -> Result<(), CliErr
         match args.format {
             Some(format) => args.write(format, &asked, &work, &heads, terminal),
             None => {
-                let results = work.all(&heads, terminal);
+                let results = work.all(&heads, args.is_bulk(), terminal);
                 let completion = Completion::new(&asked.name, &predictor, &learned, &results);
                 terminal.result(&completion, |out| completion.print(out))
             }
@@ -192,15 +196,20 @@ impl RequestedRelation {
         for pair in args.pair.chunks_exact(2) {
             support.push(Pair { head: resolver.entity(&pair[0])?, tail: resolver.entity(&pair[1])? });
         }
+        let called = args.relation.as_deref();
+        let relation = match called {
+            Some(name) => resolver.relation(name, args.new)?,
+            None => None,
+        };
+        let pairs = |file: &Path| resolver.pairs_of(file, relation, called);
         if let Some(file) = &args.support {
-            support.extend(resolver.pairs(file)?);
+            support.extend(pairs(file)?);
         }
-        let relation = args.relation.as_ref().and_then(|name| store.graph.relation_called(name));
+        if support.is_empty() {
+            support = relation.and_then(|relation| predictor.default_support(relation)).unwrap_or_default();
+        }
         let mut withheld_heads = Vec::new();
         if let Some(task) = relation.and_then(|relation| store.tasks.task(relation)) {
-            if support.is_empty() {
-                support = predictor.default_support(task.relation).unwrap_or_default();
-            }
             if task.split != Split::Train {
                 let given: HashSet<Pair> = support.iter().copied().collect();
                 let others = task.facts.iter().filter(|pair| !given.contains(pair));
@@ -208,8 +217,8 @@ impl RequestedRelation {
             }
         }
         if support.is_empty() {
-            let message = "nothing to learn from. Give pairs with --pair HEAD TAIL or --support FILE, or name a task of \
-                           the graph with --relation";
+            let message = "nothing to learn from. Give pairs with --pair HEAD TAIL or --support FILE, or name a \
+                           relation that the graph has facts of with --relation";
             return Err(CliError::Usage(message.to_owned()));
         }
         let candidates = match (&args.candidates, args.all_candidates) {
@@ -221,7 +230,7 @@ impl RequestedRelation {
             _ => CandidateChoice::Fitting,
         };
         let rejected = match &args.rejected {
-            Some(file) => resolver.pairs(file)?,
+            Some(file) => pairs(file)?,
             None => Vec::new(),
         };
         let request =
@@ -273,6 +282,11 @@ impl CompleteArgs {
             heads = heads.into_iter().skip(number - 1).step_by(of).collect();
         }
         Ok(heads)
+    }
+
+    /// Whether heads are chosen by what they are and not one by one.
+    fn is_bulk(&self) -> bool {
+        self.plausible || !self.heads_of_type.is_empty()
     }
 
     /// Which answers are wanted.
@@ -377,15 +391,28 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn all(&self, heads: &[EntityId], terminal: &Terminal) -> Vec<Answered> {
+    /// All answers; if heads were not named one by one, the surest first.
+    fn all(&self, heads: &[EntityId], is_bulk: bool, terminal: &Terminal) -> Vec<Answered> {
         let mut all = Vec::new();
         let collected: Result<(), std::convert::Infallible> = self.each(heads, terminal, &mut |answered| {
             all.push(answered);
             Ok(())
         });
         match collected {
-            Ok(()) => all,
+            Ok(()) => {}
         }
+        if is_bulk {
+            let sure = |of: &Answered| {
+                of.answers.first().map_or((f32::MIN, f32::MIN), |(answer, _)| {
+                    (answer.confidence.unwrap_or(f32::MIN), answer.score)
+                })
+            };
+            all.sort_by(|one, other| {
+                let ((one, one_score), (other, other_score)) = (sure(one), sure(other));
+                other.total_cmp(&one).then(other_score.total_cmp(&one_score))
+            });
+        }
+        all
     }
 
     /// An answer as data.

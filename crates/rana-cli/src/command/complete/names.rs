@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-use rana::graph::{EntityId, Graph, Pair, TypeId};
+use rana::graph::{EntityId, Graph, Pair, RelationId, TypeId};
 use rana::predictor::Predictor;
 
 use crate::error::CliError;
@@ -29,10 +29,28 @@ impl<'p> Resolver<'p> {
         self.predictor.entity(text).map_err(|error| CliError::Usage(error.to_string()))
     }
 
+    /// The relation of a name, a label or the last part of an IRI; none if it is new and may be.
+    pub(super) fn relation(&self, text: &str, may_be_new: bool) -> Result<Option<RelationId>, CliError> {
+        match self.predictor.relation(text) {
+            Ok(relation) => Ok(Some(relation)),
+            Err(_) if may_be_new => Ok(None),
+            Err(error) if error.is_ambiguous => Err(CliError::Usage(error.to_string())),
+            Err(error) => {
+                let message = format!("{error} A relation that the graph does not have needs --new");
+                let message = if error.suggestions.is_empty() {
+                    message.replacen(" A relation", ". A relation", 1)
+                } else {
+                    message
+                };
+                Err(CliError::Usage(message))
+            }
+        }
+    }
+
     /// The type of a name.
     pub(super) fn type_of(&self, text: &str) -> Result<TypeId, CliError> {
         let names = self.graph().type_names();
-        names.id(text).map(TypeId).ok_or_else(|| {
+        self.predictor.type_called(text).ok_or_else(|| {
             let some: Vec<String> = names.iter().take(5).map(|name| format!("`{name}`")).collect();
             CliError::Usage(match some.is_empty() {
                 true => format!("there is no type `{text}`: the graph has no types"),
@@ -41,12 +59,14 @@ impl<'p> Resolver<'p> {
         })
     }
 
-    /// The pairs of a file: head and tail, or head, relation and tail, tab-separated, one pair a line.
-    pub(super) fn pairs(&self, file: &Path) -> Result<Vec<Pair>, CliError> {
+    /// The pairs of a file, tab-separated, one a line: head and tail, or head, relation and tail. The relation is given
+    /// beside each pair that has one.
+    pub(super) fn pairs(&self, file: &Path) -> Result<Vec<(Option<String>, Pair)>, CliError> {
         self.lines(file, |line| {
             let fields: Vec<&str> = line.split('\t').collect();
-            let (head, tail) = match fields[..] {
-                [head, tail] | [head, _, tail] => (head, tail),
+            let (head, relation, tail) = match fields[..] {
+                [head, tail] => (head, None, tail),
+                [head, relation, tail] => (head, Some(relation.to_owned()), tail),
                 _ => {
                     return Err(CliError::Usage(format!(
                         "expected head⇥tail or head⇥relation⇥tail, found {} fields",
@@ -54,8 +74,38 @@ impl<'p> Resolver<'p> {
                     )));
                 }
             };
-            Ok(Pair { head: self.entity(head)?, tail: self.entity(tail)? })
+            Ok((relation, Pair { head: self.entity(head)?, tail: self.entity(tail)? }))
         })
+    }
+
+    /// The pairs of a file that are of one relation: those that name it, and those that name none.
+    pub(super) fn pairs_of(
+        &self,
+        file: &Path,
+        relation: Option<RelationId>,
+        name: Option<&str>,
+    ) -> Result<Vec<Pair>, CliError> {
+        let all = self.pairs(file)?;
+        let mut names: Vec<&str> = all.iter().filter_map(|(of, _)| of.as_deref()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let is_meant =
+            |of: &str| Some(of) == name || relation.is_some() && self.predictor.relation(of).ok() == relation;
+        if names.len() > 1 && !names.iter().any(|of| is_meant(of)) {
+            let some: Vec<String> = names.iter().take(5).map(|name| format!("`{name}`")).collect();
+            return Err(CliError::Usage(format!(
+                "{} has pairs of {} relations: {}{}. Say which one by --relation NAME",
+                file.display(),
+                names.len(),
+                some.join(", "),
+                if names.len() > 5 { " …" } else { "" }
+            )));
+        }
+        let several = names.len() > 1;
+        let of = |(of, pair): (Option<String>, Pair)| {
+            (!several || of.is_none_or(|of| is_meant(&of))).then_some(pair)
+        };
+        Ok(all.clone().into_iter().filter_map(of).collect())
     }
 
     /// The entities of a file, one name or label a line.

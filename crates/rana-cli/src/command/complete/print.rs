@@ -93,12 +93,8 @@ impl Completion {
             support.len(),
             thousands(*candidates as u64)
         )?;
-        for row in &self.results {
+        for row in self.results.iter().filter(|row| !row.answers.is_empty()) {
             writeln!(out, "\n{BOLD}{}{BOLD:#}{}", row.head.label, name_beside(&row.head))?;
-            if row.answers.is_empty() {
-                writeln!(out, "{DIM}no answer{DIM:#}")?;
-                continue;
-            }
             let rows = row.answers.iter().map(|answer| {
                 let mark = if answer.withheld { "✓" } else { "" };
                 let sure =
@@ -112,6 +108,11 @@ impl Completion {
                     print_reasons(answer.rank, why, out)?;
                 }
             }
+        }
+        let without = self.results.iter().filter(|row| row.answers.is_empty()).count();
+        if without > 0 {
+            let heads = if without == 1 { "head has" } else { "heads have" };
+            writeln!(out, "\n{DIM}{} {heads} no answer{DIM:#}", thousands(without as u64))?;
         }
         if self.results.iter().flat_map(|row| &row.answers).any(|answer| answer.withheld) {
             writeln!(out, "{DIM}✓ a fact that was withheld from the graph and from training{DIM:#}")?;

@@ -1,0 +1,288 @@
+//! `rana learn`: from files to a directory that answers.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueHint, value_parser};
+use rana::graph::format::Source;
+use rana::graph::{Progress, Store, Unit};
+use rana::trial::Watch;
+use rana::{LEARNED, LearnError, Learning, Predictor, Quality};
+use serde::Serialize;
+
+use super::embed::{in_pool, stop_on_interrupt};
+use crate::error::CliError;
+use crate::terminal::{BOLD, Bar, DIM, Terminal, duration, table, thousands};
+
+/// Learn from files: one command from a graph to a directory that answers.
+///
+/// It imports the files and leaves some relations out to measure on. From these it learns how far each kind of evidence
+/// in the graph is to be trusted, and how sure answers are. Then it trains on every fact. The result is used by
+/// `rana complete` and `rana serve`. Ctrl-C keeps what is done, and the same command resumes.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  rana learn facts.tsv --out learned
+  rana learn people.ttl places.nt.gz --out learned --budget 5m
+  rana learn my-graph --out learned                 (a store of `rana import`)
+  rana learn facts.tsv --out test --leave-out treats, then `rana eval test`
+
+Any format of `rana import` is read. No setting depends on a benchmark: they follow the size of the graph. The summary \
+says what to expect on relations like those left out, with its standard error, and what the alternatives reach.")]
+pub(crate) struct LearnArgs {
+    /// Files of facts, or one graph store.
+    #[arg(value_name = "FILES", required = true, value_hint = ValueHint::AnyPath)]
+    sources: Vec<PathBuf>,
+    /// Where everything goes.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    out: PathBuf,
+    /// How long it may take, such as 5m or 2h; as long as it needs if not given.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    budget: Option<Duration>,
+    /// How much memory it may take, such as 4G.
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    memory: Option<u64>,
+    /// A relation whose facts are not used at all, to test what it would get; may be repeated.
+    #[arg(long, value_name = "RELATION")]
+    leave_out: Vec<String>,
+    /// The same seed gives the same result.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// How many threads to use; all processors if not given.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+/// A size such as 4G, 500M or a number of bytes.
+fn memory(text: &str) -> Result<u64, String> {
+    let wrong = || format!("`{text}` is not a size; say for instance 4G or 500M");
+    let digits = text.trim_end_matches(|of: char| of.is_ascii_alphabetic());
+    let factor = match text[digits.len()..].to_ascii_uppercase().trim_end_matches('B') {
+        "" => 1,
+        "K" => 1_000,
+        "M" => 1_000_000,
+        "G" => 1_000_000_000,
+        _ => return Err(wrong()),
+    };
+    let number: f64 = digits.parse().map_err(|_| wrong())?;
+    let bytes = number * f64::from(factor);
+    if bytes.is_finite() && bytes > 0.0 { Ok(bytes as u64) } else { Err(wrong()) }
+}
+
+pub(crate) fn run(args: &LearnArgs, terminal: &Terminal) -> Result<(), CliError> {
+    let learning = Learning {
+        seed: args.seed,
+        budget: args.budget,
+        memory: args.memory,
+        leave_out: args.leave_out.clone(),
+    };
+    let progress = LearnProgress::new(terminal);
+    let started = Instant::now();
+    let learned = in_pool(args.threads, || match &args.sources[..] {
+        [one] if Store::is_store(one) => {
+            learning.learn_store(&Store::open(one).map_err(LearnError::from)?, &args.out, &progress)
+        }
+        files => learning.learn(files.iter().map(|file| Source::from(file.clone())), &args.out, &progress),
+    })?;
+    drop(progress);
+    let predictor = learned.map_err(|error| match error {
+        LearnError::Stopped => CliError::StoppedTrials { resume: super::reproduce::resume() },
+        error => error.into(),
+    })?;
+    let summary = Summary::new(&args.out, &predictor, started.elapsed());
+    terminal.account(&summary, |out| summary.print(out))
+}
+
+/// What was learned.
+#[derive(Serialize)]
+struct Summary {
+    out: String,
+    entities: usize,
+    relations: usize,
+    facts: usize,
+    has_confidence: bool,
+    seconds: f64,
+    quality: Option<Quality>,
+}
+
+impl Summary {
+    fn new(out: &Path, predictor: &Predictor, time: Duration) -> Self {
+        let graph = predictor.graph();
+        Self {
+            out: out.display().to_string(),
+            entities: graph.entity_count(),
+            relations: graph.relation_count(),
+            facts: graph.facts().len(),
+            has_confidence: predictor.calibration().is_some(),
+            seconds: time.as_secs_f64(),
+            quality: Quality::read(out),
+        }
+    }
+
+    fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Self { entities, relations, facts, .. } = self;
+        writeln!(
+            out,
+            "learned from {} facts of {} relations between {} entities in {}",
+            thousands(*facts as u64),
+            thousands(*relations as u64),
+            thousands(*entities as u64),
+            duration(Duration::from_secs_f64(self.seconds))
+        )?;
+        match &self.quality {
+            Some(quality) => print_quality(quality, out)?,
+            None => writeln!(
+                out,
+                "{BOLD}No relation could be left out to measure on{BOLD:#}: none has enough facts beside the others. \
+                 Answers are ranked by what is usual in other graphs."
+            )?,
+        }
+        if !self.has_confidence {
+            writeln!(out, "Too few relations could be left out to say how sure answers are.")?;
+        }
+        let dir = &self.out;
+        writeln!(out, "complete a relation: {BOLD}rana complete {dir} --relation NAME --plausible{BOLD:#}")?;
+        writeln!(out, "or on a web page:    {BOLD}rana serve {dir}{BOLD:#}")
+    }
+}
+
+fn print_quality(quality: &Quality, out: &mut dyn Write) -> io::Result<()> {
+    let number = |value: f64, error: Option<f64>| match error {
+        Some(error) => format!("{value:.3} ± {error:.3}"),
+        None => format!("{value:.3}"),
+    };
+    let rows = quality.rows.iter().map(|row| {
+        let mark = if row.name == quality.chosen { "answers" } else { "" };
+        [
+            said(&row.name).to_owned(),
+            number(row.mrr, row.mrr_error),
+            number(row.hits_at_10, row.hits_at_10_error),
+            mark.to_owned(),
+        ]
+    });
+    let relations = quality.relations.len();
+    writeln!(
+        out,
+        "measured on {relations} relations left out in turn, {} known pairs each, tails among all entities:",
+        quality.shots
+    )?;
+    writeln!(out, "{}", table(["", "#MRR", "#Hits@10", ""], rows))?;
+    writeln!(out, "{DIM}± is the standard error over relations; single relations differ much more{DIM:#}")?;
+    if quality.chosen != LEARNED {
+        writeln!(out, "What was learned did not beat {}, so these answer.", said(&quality.chosen))?;
+    }
+    Ok(())
+}
+
+/// A row in words.
+fn said(row: &str) -> &str {
+    match row {
+        LEARNED => "all evidence, learned trust",
+        "rules" => "one-hop rules",
+        "mean-translation" => "mean translation of vectors",
+        "product" => "products of vectors",
+        other => other,
+    }
+}
+
+/// A bar for each stage with the time left for the whole command; in a log, a line for each stage and now and then.
+struct LearnProgress<'t> {
+    terminal: &'t Terminal,
+    bar: Bar,
+    stage: Mutex<Stage>,
+    stop: Arc<AtomicBool>,
+}
+
+struct Stage {
+    name: String,
+    left: Option<Duration>,
+    noted: Instant,
+}
+
+/// How often a log says how long it still takes.
+const NOTE_EVERY: Duration = Duration::from_secs(30);
+
+impl<'t> LearnProgress<'t> {
+    fn new(terminal: &'t Terminal) -> Self {
+        let stage = Stage { name: String::new(), left: None, noted: Instant::now() };
+        let bar = terminal.progress_of_whole();
+        Self { terminal, bar, stage: Mutex::new(stage), stop: stop_on_interrupt() }
+    }
+
+    fn stage(&self) -> std::sync::MutexGuard<'_, Stage> {
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Stage {
+    fn text(&self) -> String {
+        match self.left {
+            Some(left) => format!("{}, about {} left for all", self.name, duration(left)),
+            None => self.name.clone(),
+        }
+    }
+}
+
+impl Watch for LearnProgress<'_> {
+    fn progress(&self) -> &dyn Progress {
+        self
+    }
+
+    fn note(&self, line: &str) {
+        self.bar.above(|| self.terminal.note(line));
+    }
+
+    fn time_left(&self, left: Duration) {
+        let mut stage = self.stage();
+        stage.left = Some(left);
+        let text = stage.text();
+        if stage.noted.elapsed() >= NOTE_EVERY && !stage.name.is_empty() {
+            stage.noted = Instant::now();
+            drop(stage);
+            self.note(&text);
+        }
+        self.bar.say(|| text);
+    }
+
+    fn stop(&self) -> &AtomicBool {
+        &self.stop
+    }
+}
+
+impl Progress for LearnProgress<'_> {
+    fn begin(&self, name: &str, total: Option<u64>, unit: Unit) {
+        let mut stage = self.stage();
+        name.clone_into(&mut stage.name);
+        stage.noted = Instant::now();
+        let text = stage.text();
+        drop(stage);
+        self.note(&text);
+        self.bar.begin(&text, total, unit);
+    }
+
+    fn advance(&self, amount: u64) {
+        self.bar.advance(amount);
+    }
+
+    fn end(&self) {
+        self.bar.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::memory;
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        for (text, bytes) in [("4G", 4_000_000_000), ("500MB", 500_000_000), ("1.5k", 1_500), ("7", 7)] {
+            assert_eq!(memory(text), Ok(bytes));
+        }
+        for text in ["", "G", "4X", "-1G", "nan", "0"] {
+            assert!(memory(text).unwrap_err().contains("is not a size"), "{text}");
+        }
+    }
+}

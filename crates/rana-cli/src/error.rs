@@ -18,7 +18,7 @@ use rana::sweep::PlanError;
 use rana::trial::TrialError;
 use rana_server::ServerError;
 
-/// Every error that can end a command.
+/// Any error that can end a command.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
     /// The arguments contradict each other (exit code 2, like clap's own).
@@ -60,7 +60,7 @@ pub(crate) enum CliError {
     LinkPrediction(#[from] LinkPredictionError),
     #[error("{file}: {message}")]
     Settings { file: String, message: String },
-    #[error("{place}: no training was interrupted here, so there is nothing to resume")]
+    #[error("{place}: there is no interrupted training here, so nothing to resume")]
     NothingToResume { place: String },
     #[error("stopped in epoch {epoch} of {epochs}; a checkpoint is written. Resume it with `{resume}`")]
     Stopped { epoch: u32, epochs: u32, resume: String },
@@ -78,7 +78,7 @@ pub(crate) enum CliError {
     Reproduction(#[from] ReproductionError),
     #[error("{file}: {source}")]
     Plan { file: String, source: PlanError },
-    #[error("stopped; what was done is kept. Resume it with `{resume}`")]
+    #[error("stopped; finished work is kept. Resume it with `{resume}`")]
     StoppedTrials { resume: String },
     #[error("{store}: no vectors. Make some with `rana embed {store}`")]
     NoVectors { store: String },
@@ -106,7 +106,7 @@ impl CliError {
         Self::Io { file: path.display().to_string(), action, source }
     }
 
-    /// 2 where the arguments cannot be met whatever the data, as for clap's own errors; else 1.
+    /// 2 if the arguments are wrong regardless of the data, as for clap's own errors; else 1.
     pub(crate) fn exit_code(&self) -> u8 {
         let is_usage = match self {
             Self::Usage(_) | Self::Settings { .. } | Self::Plan { .. } => true,
@@ -133,7 +133,7 @@ impl CliError {
         if is_usage { 2 } else { 1 }
     }
 
-    /// Whether the reader of our output went away.
+    /// Whether the reader of standard output closed the pipe.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         let mut cause: Option<&(dyn Error + 'static)> = Some(self);
         while let Some(error) = cause {

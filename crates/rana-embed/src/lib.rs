@@ -1,10 +1,10 @@
 //! Embeddings of knowledge graphs: models, their training, tables of vectors, link prediction.
 //!
-//! This is the stretch `graph → embeddings` of the way data flows. It knows nothing of tasks.
+//! This crate does the step `graph → embeddings` of the data flow. It does not know tasks.
 //!
-//! Every model is a *query* and a *similarity*: from one end of a fact and its relation the model
-//! builds a vector as wide as an entity row, and the score of the fact is the similarity of that
-//! vector to the row of the entity at the other end. Higher is better, for every model.
+//! Every model is a *query* and a *similarity*. The query is a vector that the model builds from one end of a fact
+//! and its relation. The score of the fact is the similarity of the query and the row of the entity at the other end.
+//! A higher score is better, for every model.
 
 mod config;
 mod embedding_set;

@@ -1,7 +1,6 @@
-//! [`Optimiser`]: how the gradient of a row becomes an update of it.
+//! [`Optimiser`]: turns the gradient of a row into an update.
 //!
-//! All optimisers are row-sparse: only rows with a gradient are touched, and each row has its own
-//! state.
+//! All optimisers are row-sparse: only rows with a gradient are updated, and each row has its own state.
 
 use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
@@ -10,25 +9,24 @@ use crate::config::{ConfigError, not_negative};
 use crate::math::inverse_sqrt;
 use crate::model::Layout;
 
-/// How the gradient of a row becomes an update of it.
+/// Turns the gradient of a row into an update.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Optimiser {
-    /// A step against the gradient.
+    /// Gradient descent.
     Sgd,
-    /// Every coordinate's step shrinks with the squares of its gradients so far (Duchi et al., 2011).
+    /// Adagrad: the step of a coordinate shrinks with the sum of its squared gradients (Duchi et al., 2011).
     #[default]
     Adagrad,
-    /// Steps along a running mean of gradients, scaled by a running mean of squares (Kingma and
-    /// Ba, 2015).
+    /// Adam: steps along a running mean of gradients, scaled by a running mean of squares (Kingma and Ba, 2015).
     ///
-    /// The running means of a row stand still while it has no gradient, and the bias correction
-    /// counts the row's own updates.
+    /// The running means of a row change only when the row has a gradient, and the bias correction counts the updates
+    /// of the row.
     Adam {
-        /// How slowly the mean of the gradients moves.
+        /// The decay of the mean of the gradients.
         #[serde(default = "Optimiser::default_beta1")]
         beta1: f32,
-        /// How slowly the mean of their squares moves.
+        /// The decay of the mean of their squares.
         #[serde(default = "Optimiser::default_beta2")]
         beta2: f32,
     },
@@ -63,12 +61,12 @@ impl Optimiser {
         Ok(())
     }
 
-    /// How many numbers of state a row of `width` numbers has.
+    /// The number of state values of a row of `width` numbers.
     pub(crate) const fn state_width(&self, width: usize) -> usize {
         match self {
             Self::Sgd => 0,
             Self::Adagrad => width,
-            // Two means, and how often the row was updated.
+            // Two means, and the number of updates of the row.
             Self::Adam { .. } => 2 * width + 1,
         }
     }
@@ -106,7 +104,7 @@ impl Optimiser {
     }
 }
 
-/// How one table is updated: the optimiser, the size of its step, and what rows have to obey.
+/// How one table is updated: optimiser, learning rate, largest norm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Update {
     pub(crate) optimiser: Optimiser,
@@ -115,14 +113,14 @@ pub(crate) struct Update {
 }
 
 impl Update {
-    /// Updates one row and its state; to be called from code that is compiled for vectors.
+    /// Updates one row and its state. Call it only from vectorised code.
     #[inline(always)]
     pub(crate) fn apply(&self, row: &mut [f32], state: &mut [f32], gradient: &[f32]) {
         self.optimiser.step(self.rate, row, state, gradient);
         self.bound(row);
     }
 
-    /// Shortens a row that has been updated if it has to be; to be called from such code too.
+    /// Scales a row back to the largest norm, if it is longer. Call it only from vectorised code.
     #[inline(always)]
     pub(crate) fn bound(&self, row: &mut [f32]) {
         if let Some(most) = self.max_norm {
@@ -155,24 +153,23 @@ fn shorten(row: &mut [f32], most: f32) {
     }
 }
 
-/// What keeps the rows of true facts small, added to the loss of each fact for each of its rows.
+/// A penalty on the rows of true facts, added to the loss of each fact.
 ///
-/// The angles of RotatE's relations are left alone.
+/// The angles of RotatE's relations are not penalised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Regulariser {
-    /// Nothing.
+    /// No penalty.
     #[default]
     None,
     /// `weight · Σ x²`.
     L2 {
-        /// How much it counts.
+        /// The weight.
         weight: f32,
     },
-    /// `weight · Σ |x|³`, over the moduli of complex coordinates where a row has them (Lacroix et
-    /// al., 2018).
+    /// `weight · Σ |x|³`, over the moduli of complex coordinates if the rows are complex (Lacroix et al., 2018).
     N3 {
-        /// How much it counts.
+        /// The weight.
         weight: f32,
     },
 }
@@ -185,7 +182,7 @@ impl Regulariser {
         }
     }
 
-    /// Adds the gradients at many rows back to back.
+    /// Adds the gradients at many contiguous rows.
     pub(crate) fn add_gradients(self, width: usize, layout: Layout, rows: &[f32], gradients: &mut [f32]) {
         if self == Self::None {
             return;
@@ -193,7 +190,7 @@ impl Regulariser {
         Arch::new().dispatch(Penalties { regulariser: self, width, layout, rows, gradients });
     }
 
-    /// Adds the gradient at one row; to be called from code that is compiled for vectors.
+    /// Adds the gradient at one row. Call it only from vectorised code.
     #[inline(always)]
     pub(crate) fn add_gradient(self, layout: Layout, row: &[f32], gradient: &mut [f32]) {
         match (self, layout) {

@@ -1,4 +1,4 @@
-//! [`Pretraining`]: from a graph and a configuration to trained parameters.
+//! [`Pretraining`]: from a graph and settings to trained parameters.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -12,7 +12,7 @@ use crate::parameters::Parameters;
 use crate::seed::{Purpose, rng};
 use crate::train::{Checkpoint, Hooks, Observer, PretrainingOutcome, TrainError, Trainer, TrainingData};
 
-/// A pre-training made ready: what is trained on, what is held out, and what is known.
+/// A pre-training that is ready to run: its facts, its validation facts, and the known answers.
 ///
 /// ```
 /// use rana_embed::{EmbedConfig, Pretraining};
@@ -34,11 +34,11 @@ pub struct Pretraining<'g> {
 }
 
 impl<'g> Pretraining<'g> {
-    /// Gathers the background facts of a graph and others over its entities, such as those of tasks,
-    /// and sets some aside to validate on if the configuration says so.
+    /// Collects the background facts of a graph, and others over its entities, such as those of tasks. Holds out
+    /// validation facts if the settings ask for validation.
     ///
     /// # Errors
-    /// If the configuration cannot be used, or a fact does not belong to the graph.
+    /// If the settings cannot be used, or a fact does not belong to the graph.
     pub fn new(graph: &'g Graph, others: &[Fact], config: EmbedConfig) -> Result<Self, TrainError> {
         let mut data = TrainingData::new(graph);
         if !others.is_empty() {
@@ -72,28 +72,28 @@ impl<'g> Pretraining<'g> {
         Ok(Self { config, data, validation, known })
     }
 
-    /// The configuration.
+    /// The settings.
     #[must_use]
     pub fn config(&self) -> &EmbedConfig {
         &self.config
     }
 
-    /// What is trained on.
+    /// The facts to train on.
     #[must_use]
     pub fn data(&self) -> &TrainingData<'g> {
         &self.data
     }
 
-    /// What is validated on: nothing if the configuration says never to.
+    /// The facts to validate on; empty without validation.
     #[must_use]
     pub fn validation_facts(&self) -> &[Fact] {
         &self.validation
     }
 
-    /// A trainer from the start or from a checkpoint.
+    /// A new trainer, or one that resumes from a checkpoint.
     ///
     /// # Errors
-    /// If there are no facts, or the checkpoint was made from others.
+    /// If there are no facts, or the checkpoint was made from other facts.
     pub fn trainer(&self, checkpoint: Option<Checkpoint>) -> Result<Trainer<'_>, TrainError> {
         match checkpoint {
             Some(checkpoint) => Trainer::resume(checkpoint, &self.data),
@@ -101,7 +101,7 @@ impl<'g> Pretraining<'g> {
         }
     }
 
-    /// Trains until all epochs are done, validation stops improving, or the stop flag is raised.
+    /// Trains until all epochs are done, validation stops improving, or the stop flag is set.
     ///
     /// # Errors
     /// If the loss or a score is not finite.
@@ -134,7 +134,7 @@ impl<'g> Pretraining<'g> {
     }
 }
 
-/// What a training measured, by the names under which an embedding set keeps it.
+/// The results of a training, by the names in [`EmbeddingMetadata::metrics`](crate::EmbeddingMetadata::metrics).
 #[must_use]
 pub fn training_metrics(checkpoint: &Checkpoint) -> BTreeMap<String, f64> {
     let mut metrics = BTreeMap::from([("epochs".to_owned(), f64::from(checkpoint.position.epoch))]);
@@ -145,7 +145,7 @@ pub fn training_metrics(checkpoint: &Checkpoint) -> BTreeMap<String, f64> {
     metrics
 }
 
-/// Some of the facts, in their order.
+/// A random sample of facts, in their original order.
 fn sample(facts: &[Fact], count: usize, seed: u64) -> Vec<Fact> {
     let mut at: Vec<usize> = (0..facts.len()).collect();
     at.shuffle(&mut rng(seed, Purpose::HoldOut, [0, 0]));

@@ -119,7 +119,7 @@ fn an_interrupted_training_goes_on_to_the_same_result() {
     let whole = std::fs::read(&checkpoint).unwrap();
     std::fs::write(&checkpoint, &whole[..whole.len() / 2]).unwrap();
     let (code, message) = fail(dir.path(), &["embed", "kg", "--resume"]);
-    assert_eq!((code, message.contains("the file was cut short or altered")), (1, true), "{message}");
+    assert_eq!((code, message.contains("the file was truncated or altered")), (1, true), "{message}");
     std::fs::write(&checkpoint, &whole).unwrap();
     assert_eq!(fail(dir.path(), &["embed", "kg", "--resume", "--dim", "7"]).0, 2);
     run(dir.path(), &["embed", "kg", "--resume", "--quiet"]);

@@ -1,4 +1,4 @@
-//! Vectors of outside files fitted to a graph, and vectors of a graph written out.
+//! Imports vectors from files and matches their rows to a graph; exports the vectors of a graph.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::embedding_set::{ENTITIES, RELATIONS, RelationRows, check_entities};
 use crate::table::{Norms, Table};
 use crate::table_error::TableError;
 
-/// The files that hold the vectors of a graph; formats are told from the endings if not given.
+/// The files of the vectors of a graph. Formats are detected from the extensions if not given.
 #[derive(Clone, Debug)]
 pub struct VectorFiles {
     /// One row per entity, in the order of ids.
@@ -18,7 +18,7 @@ pub struct VectorFiles {
     /// `relation2ids` if it came with one, else in the order of ids (each inverse after its
     /// relation).
     pub relations: PathBuf,
-    /// The format of both.
+    /// The format of both files.
     pub format: Option<TableFormat>,
 }
 
@@ -40,7 +40,7 @@ pub struct ImportedVectors {
 /// Reads the vectors of a graph.
 ///
 /// # Errors
-/// If a file is bad in itself, or has another number of rows than the graph needs.
+/// If a file is malformed, or its number of rows does not fit the graph.
 pub fn import_vectors(files: &VectorFiles, graph: &Graph) -> Result<ImportedVectors, TableError> {
     let read = |path: &Path, name| read_table(path, format_of(path, files.format)?, name);
     let entities = read(&files.entities, ENTITIES)?;
@@ -67,10 +67,10 @@ pub fn import_vectors(files: &VectorFiles, graph: &Graph) -> Result<ImportedVect
     })
 }
 
-/// Writes the vectors of a graph, relations in the order that [`import_vectors`] expects.
+/// Writes the vectors of a graph, with relations in the order that [`import_vectors`] expects.
 ///
 /// # Errors
-/// If the tables have other numbers of rows than the graph needs, or the disk refuses.
+/// If the numbers of rows do not fit the graph, or the disk fails.
 pub fn export_vectors(
     files: &VectorFiles,
     graph: &Graph,
@@ -97,14 +97,14 @@ fn format_of(path: &Path, given: Option<TableFormat>) -> Result<TableFormat, Tab
     given.map_or_else(|| TableFormat::of(path), Ok)
 }
 
-/// Which row of a file belongs to each relation in the order of ids; none: they are in that order.
+/// The row in a file of each relation in the order of ids; `None` if the file has that order.
 fn relation_order(
     graph: &Graph,
     kind: RelationRows,
     rows: usize,
     path: &Path,
 ) -> Result<Option<Vec<usize>>, TableError> {
-    // A file of one row per relation cannot follow a vocabulary with inverses, nor the other way.
+    // A file without inverse rows cannot follow a vocabulary with inverses, and vice versa.
     let Some(released) = graph.release_rows().filter(|released| released.len() == rows) else {
         return Ok(None);
     };

@@ -29,25 +29,25 @@ impl LinkQuery {
     }
 }
 
-/// Something that says how plausible answers are; the higher the score, the more plausible.
+/// Scores how plausible answers are. A higher score is more plausible.
 pub trait LinkScorer: Sync {
-    /// How many entities it knows: the candidates of every query.
+    /// The number of entities: the candidates of every query.
     fn entities(&self) -> usize;
 
-    /// How many relations it knows, inverses not counted: those of lower number.
+    /// The number of relations, without inverses.
     fn relations(&self) -> usize;
 
     /// Scores each candidate as the answer of each query, into `out[query * candidates.len() + candidate]`.
     ///
-    /// A score must depend on its query and its candidate only, to the last bit, and not on what
-    /// else is in the block. The evaluation checks this where it can.
+    /// A score must depend only on its query and its candidate, to the last bit, and not on the rest of the block.
+    /// The evaluation checks this where it can.
     fn scores(&self, queries: &[LinkQuery], candidates: Range<usize>, out: &mut [f32]);
 
-    /// The same, faster and less exactly, such as by a matrix product: returns the largest
-    /// difference there may be from [`scores`](Self::scores).
+    /// The same, faster and less exact, for instance with a matrix product. Returns the largest possible difference
+    /// from [`scores`](Self::scores).
     ///
-    /// Candidates that come so close to the right answer are scored again exactly, so the ranks
-    /// are those of [`scores`](Self::scores) whatever is done here.
+    /// Candidates within that difference of the right answer are scored again exactly, so the ranks are always those
+    /// of [`scores`](Self::scores).
     fn approximate_scores(&self, queries: &[LinkQuery], candidates: Range<usize>, out: &mut [f32]) -> f32 {
         self.scores(queries, candidates, out);
         0.0

@@ -7,7 +7,7 @@ use crate::side::Side;
 use crate::similarity::Blocks;
 use crate::vectors::Vectors;
 
-/// Scores by the model's own score function; with inverses, a head is the tail of the inverse.
+/// Uses the model's own score function. With inverse rows, a head is scored as the tail of the inverse relation.
 impl LinkScorer for Vectors<'_> {
     fn entities(&self) -> usize {
         self.entity_count()

@@ -1,8 +1,8 @@
-//! [`Dealing`]: how an epoch is dealt out to threads that never touch the same entity.
+//! [`Dealing`]: divides an epoch among threads that never use the same entity.
 //!
-//! Entities are dealt out to buckets, anew in every epoch, and facts to the pairs of buckets that
-//! their ends are in. In one round every bucket is in one pair at most, so the jobs of a round share
-//! no entity; after all rounds every pair has had its turn.
+//! In every epoch the entities are divided into buckets at random. A fact belongs to the pair of buckets of its two
+//! ends. Each pair is a job. In one round every bucket is in at most one pair, so the jobs of a round share no
+//! entity. After all rounds every pair has been processed.
 
 use std::ops::Range;
 
@@ -14,34 +14,34 @@ use super::shard::Listed;
 use crate::config::EmbedConfig;
 use crate::seed::{Purpose, rng};
 
-/// Facts that a job should have at least: fewer would not be worth its fixed costs.
+/// The least facts per job, because a job has fixed costs.
 const FACTS_PER_JOB: usize = 4096;
-/// Entities that a bucket should have at least: negatives are drawn from it.
+/// The least entities per bucket, because negatives are drawn from it.
 const ENTITIES_PER_BUCKET: usize = 512;
-/// More buckets would serve more than so many threads.
+/// The most buckets, enough for half as many threads.
 const MOST_BUCKETS: usize = 64;
 
-/// The facts of an epoch in the order of rounds and jobs.
+/// The facts of an epoch, ordered by rounds and jobs.
 pub(crate) struct Dealing {
     pub(crate) bucket_of: Vec<u8>,
-    /// The entities of each bucket, one after the other.
+    /// The entities of each bucket, bucket after bucket.
     members: Vec<u32>,
     member_starts: Vec<usize>,
     pub(crate) order: Vec<Listed>,
     jobs: Vec<Job>,
 }
 
-/// Facts whose heads are in one bucket and whose tails in another, or the other way round.
+/// The facts between two buckets, in both directions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Job {
     round: usize,
     pub(crate) buckets: [u8; 2],
-    /// Where in the order the facts from the first to the second bucket are, and those back.
+    /// The positions in the order of the facts from the first to the second bucket, and of those back.
     pub(crate) cells: [Range<usize>; 2],
 }
 
 impl Dealing {
-    /// Deals out the facts of an epoch; the seed and the epoch decide alone.
+    /// Divides the facts of an epoch. The result depends only on the seed and the epoch.
     pub(crate) fn new(config: &EmbedConfig, epoch: u32, facts: &[Fact], entities: usize) -> Self {
         let count = bucket_count(facts.len(), entities);
         let mut rng = rng(config.seed, Purpose::Order, [epoch.into(), 0]);
@@ -49,7 +49,7 @@ impl Dealing {
         let (members, member_starts) =
             group(count, 0..entities as u32, |entity| bucket_of[entity as usize].into());
         let rounds = rounds(count);
-        // Where each cell comes in the order of rounds and jobs: facts go there right away.
+        // The position of each cell in the order of rounds and jobs.
         let mut cell_at = vec![0u16; count * count];
         let cells = rounds.iter().flatten().flat_map(|&[first, second]| cells(count, first, second));
         for (at, cell) in (0..).zip(cells) {
@@ -76,7 +76,7 @@ impl Dealing {
         Self { bucket_of, members, member_starts, order, jobs }
     }
 
-    /// The jobs of the round that begins at a place in the order, and where it ends.
+    /// The jobs of the round that begins at a position in the order, and the end of the round.
     pub(crate) fn round_at(&self, place: usize) -> (&[Job], usize) {
         let from = self.jobs.partition_point(|job| job.cells[1].end <= place);
         let round = self.jobs.get(from).map_or(0, |job| job.round);
@@ -91,28 +91,28 @@ impl Dealing {
     }
 }
 
-/// The cells of a pair of buckets: there and back, or one if they are the same.
+/// The cells of a pair of buckets: both directions, or one if the buckets are the same.
 fn cells(count: usize, first: usize, second: usize) -> impl Iterator<Item = usize> {
     let back = (first != second).then_some(second * count + first);
     [Some(first * count + second), back].into_iter().flatten()
 }
 
-/// How many buckets serve so many facts and entities: one, or an even number.
+/// The number of buckets for this many facts and entities: one, or an even number.
 fn bucket_count(facts: usize, entities: usize) -> usize {
-    // Each pair of buckets is one job, in both directions.
+    // Each pair of buckets is one job, for both directions.
     let by_facts = (2 * facts / FACTS_PER_JOB).isqrt();
     let most = by_facts.min(entities / ENTITIES_PER_BUCKET).min(MOST_BUCKETS);
     if most < 2 { 1 } else { most & !1 }
 }
 
-/// Sorts items by what group they are in, keeping their order; gives where each group starts.
+/// Sorts items by group, stably, and gives the start of each group.
 fn group<T: Copy>(
     groups: usize,
     items: impl Iterator<Item = T> + Clone,
     of: impl Fn(T) -> usize,
 ) -> (Vec<T>, Vec<usize>) {
     let mut starts = vec![0; groups + 1];
-    // Kept, because a group may take a while to find out.
+    // Stored, because finding the group of an item may be slow.
     let of_items: Vec<u16> = items.clone().map(|item| of(item) as u16).collect();
     for &group in &of_items {
         starts[usize::from(group) + 1] += 1;
@@ -130,8 +130,8 @@ fn group<T: Copy>(
     (sorted, starts)
 }
 
-/// Rounds in which every bucket meets one other, as players of a tournament do, and a last one in
-/// which each is alone.
+/// The rounds of a round-robin tournament, in which every bucket meets every other once, and a last round in which
+/// each bucket is paired with itself.
 fn rounds(count: usize) -> Vec<Vec<[usize; 2]>> {
     let others = count - 1;
     let mut rounds: Vec<Vec<[usize; 2]>> = (0..others)

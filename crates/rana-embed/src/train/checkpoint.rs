@@ -1,7 +1,7 @@
-//! [`Checkpoint`]: everything that resuming a training needs, in one file.
+//! [`Checkpoint`]: the full state of a training, in one file.
 //!
-//! The file holds a magic word, a version, the length of a JSON header, the header, the tables as
-//! little-endian `f32`, and the xxh3 checksum of all that.
+//! The file has magic bytes, a version, the length of a JSON header, the header, the tables as little-endian `f32`,
+//! and the xxh3 checksum of all that.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -21,44 +21,44 @@ const VERSION: u32 = 1;
 const PREFIX: u64 = 8 + 4 + 8;
 const CHECKSUM: u64 = 8;
 
-/// Where in the training this is.
+/// The position within the training.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Position {
-    /// How many epochs are done.
+    /// The number of finished epochs.
     pub epoch: u32,
-    /// How many facts of the current epoch are done.
+    /// The number of finished facts in the current epoch.
     pub fact: usize,
-    /// Queries in the current epoch so far: a fact asked for on both sides is two.
+    /// Queries in the current epoch so far; a fact with queries on both sides has two.
     pub queries: u64,
     /// The sum of their losses.
     pub loss: f64,
 }
 
-/// The best parameters so far.
+/// The best parameters so far, by validation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Best {
-    /// What the validation gave.
+    /// The score of the validation.
     pub score: f64,
-    /// After how many epochs.
+    /// The number of epochs before it.
     pub epoch: u32,
     /// The parameters at that time.
     pub parameters: Parameters,
 }
 
-/// Everything that resuming a training needs.
+/// The full state of a training, to resume it.
 ///
-/// Random numbers are keyed by seed, epoch and place, so the position determines their state.
+/// Random numbers are keyed by seed, epoch and position, so they need no state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
-    /// The configuration of the training.
+    /// The settings of the training.
     pub config: EmbedConfig,
-    /// Where it stands.
+    /// The position within the training.
     pub position: Position,
-    /// The parameters now.
+    /// The current parameters.
     pub parameters: Parameters,
     /// The best so far, if there was a validation.
     pub best: Option<Best>,
-    /// Validations since the best.
+    /// The number of validations since the best.
     pub misses: u32,
     pub(crate) fingerprint: u64,
     pub(crate) entity_state: Vec<f32>,
@@ -76,13 +76,13 @@ pub enum CheckpointError {
         /// What the operating system says.
         source: io::Error,
     },
-    /// Something else.
+    /// It is not a checkpoint.
     #[error("{}: this is not a checkpoint of vectors", path.display())]
     NoCheckpoint {
         /// The file.
         path: PathBuf,
     },
-    /// Written by another version of this program.
+    /// It was written by another version of this program.
     #[error("{}: checkpoint version {found}, but this program reads version {VERSION}", path.display())]
     Version {
         /// The file.
@@ -90,8 +90,8 @@ pub enum CheckpointError {
         /// Its version.
         found: u32,
     },
-    /// Shorter or longer than its header says.
-    #[error("{}: {found} bytes long, expected {expected}; the file was cut short or altered", path.display())]
+    /// Its length does not fit its header.
+    #[error("{}: {found} bytes long, expected {expected}; the file was truncated or altered", path.display())]
     Length {
         /// The file.
         path: PathBuf,
@@ -100,7 +100,7 @@ pub enum CheckpointError {
         /// How long it should be.
         expected: u64,
     },
-    /// The content does not belong to the checksum.
+    /// The checksum does not match.
     #[error("{}: the checksum does not match; the file was altered", path.display())]
     Checksum {
         /// The file.
@@ -114,7 +114,7 @@ pub enum CheckpointError {
         /// What is wrong with it.
         message: String,
     },
-    /// The configuration in it cannot be used.
+    /// The settings in it cannot be used.
     #[error("{}: {source}", path.display())]
     Config {
         /// The file.
@@ -143,7 +143,7 @@ struct BestHeader {
 }
 
 impl Header {
-    /// How many numbers each table holds, in the order of the file; none if that overflows.
+    /// The number of values of each table, in the order of the file; `None` if it overflows.
     fn table_lengths(&self) -> Option<Vec<usize>> {
         let EmbedConfig { model, dim, optimiser, inverses, .. } = self.config;
         let width = model.relation_width(dim);
@@ -161,7 +161,7 @@ impl Header {
         Some(lengths)
     }
 
-    /// How long a file with this header is, the header itself being `header` bytes long.
+    /// The length of a file with this header, which takes `header` bytes itself.
     fn file_length(&self, header: u64) -> Option<u64> {
         let numbers =
             self.table_lengths()?.into_iter().try_fold(0usize, |sum, length| sum.checked_add(length))?;
@@ -170,7 +170,7 @@ impl Header {
 }
 
 impl Checkpoint {
-    /// The start of a training.
+    /// The state at the start of a training.
     pub(crate) fn start(config: EmbedConfig, fingerprint: u64, parameters: Parameters) -> Self {
         let width = parameters.relation_width();
         let state = |rows: usize, width: usize| zeros(rows * config.optimiser.state_width(width));
@@ -193,7 +193,7 @@ impl Checkpoint {
         mean
     }
 
-    /// Keeps the parameters if they are the best so far, and says whether they are.
+    /// Stores the parameters if they are the best so far. Returns whether they are.
     pub(crate) fn record_validation(&mut self, score: f64) -> bool {
         let is_best = self.best.as_ref().is_none_or(|best| score > best.score);
         if is_best {
@@ -210,7 +210,7 @@ impl Checkpoint {
         patience > 0 && self.misses >= patience
     }
 
-    /// Writes the checkpoint to a file, whole or not at all.
+    /// Writes the checkpoint to a file, completely or not at all.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -244,7 +244,7 @@ impl Checkpoint {
         out.inner.write_all(&sum.to_le_bytes())
     }
 
-    /// Whether a file begins like a checkpoint.
+    /// Whether a file begins with the magic bytes of a checkpoint.
     #[must_use]
     pub fn is_checkpoint(path: &Path) -> bool {
         let mut magic = [0; MAGIC.len()];
@@ -254,7 +254,7 @@ impl Checkpoint {
     /// Reads a checkpoint.
     ///
     /// # Errors
-    /// If the file cannot be read, is something else, or was cut short or altered.
+    /// If the file cannot be read, is not a checkpoint, or was truncated or altered.
     pub fn read(path: &Path) -> Result<Self, CheckpointError> {
         let io = |source| CheckpointError::Io { path: path.into(), source };
         let file = File::open(path).map_err(io)?;
@@ -275,7 +275,7 @@ impl Checkpoint {
         }
         file.read_exact(&mut length).map_err(io)?;
         let length = u64::from_le_bytes(length);
-        // Nothing is allocated before the file is known to be long enough for it.
+        // Check the length of the file before any allocation.
         let wrong_length = |expected| CheckpointError::Length { path: path.into(), found, expected };
         let least = length.saturating_add(PREFIX + CHECKSUM);
         if found < least {
@@ -288,7 +288,7 @@ impl Checkpoint {
             serde_json::from_slice(&header).map_err(|error| bad_header(error.to_string()))?;
         header.config.check().map_err(|source| CheckpointError::Config { path: path.into(), source })?;
         let (Some(lengths), Some(expected)) = (header.table_lengths(), header.file_length(length)) else {
-            return Err(bad_header("the tables it describes fit no memory".into()));
+            return Err(bad_header("the tables it describes are too large".into()));
         };
         if found != expected {
             return Err(wrong_length(expected));
@@ -333,7 +333,7 @@ impl Checkpoint {
     }
 }
 
-/// A reader or writer that sums up what passes through it.
+/// A reader or writer that computes the checksum of its data.
 struct Summed<T> {
     inner: T,
     sum: Xxh3Default,

@@ -13,7 +13,7 @@ use crate::seed::{Purpose, rng};
 pub struct TrainingData<'g> {
     graph: &'g Graph,
     facts: Cow<'g, [Fact]>,
-    /// How many of the facts, the first ones, are of the graph itself.
+    /// The number of facts of the graph itself, which come first.
     background: usize,
     relation_count: usize,
 }
@@ -40,7 +40,7 @@ impl<'g> TrainingData<'g> {
     /// relations that get a row, those of the background included.
     ///
     /// # Errors
-    /// If a fact names an entity or a relation out of range, or an inverse relation.
+    /// If an entity or a relation of a fact is out of range, or the relation is an inverse.
     pub fn with_facts(mut self, facts: &[Fact], relation_count: usize) -> Result<Self, TrainError> {
         let entities = self.graph.entity_count();
         let relation_count = relation_count.max(self.relation_count);
@@ -57,10 +57,10 @@ impl<'g> TrainingData<'g> {
         Ok(self)
     }
 
-    /// Takes up to `count` facts of the graph out for validation, at random by the seed.
+    /// Removes up to `count` facts of the graph at random for validation.
     ///
-    /// No entity and no relation loses its last fact, so all still have something to learn from.
-    /// Facts that were added stay: a support of five must keep all of them.
+    /// Every entity and relation keeps at least one fact. Facts that were added are never removed: a support of five
+    /// must stay complete.
     pub fn hold_out(&mut self, count: usize, seed: u64) -> Vec<Fact> {
         let mut entity_facts = vec![0u32; self.graph.entity_count()];
         let mut relation_facts = vec![0u32; self.relation_count];
@@ -99,7 +99,7 @@ impl<'g> TrainingData<'g> {
         held
     }
 
-    /// The graph whose entities these facts join.
+    /// The graph of these facts.
     #[must_use]
     pub fn graph(&self) -> &'g Graph {
         self.graph
@@ -111,7 +111,7 @@ impl<'g> TrainingData<'g> {
         &self.facts
     }
 
-    /// How many relations get a row, inverses not counted.
+    /// The number of relations that get a row, without inverses.
     #[must_use]
     pub fn relation_count(&self) -> usize {
         self.relation_count

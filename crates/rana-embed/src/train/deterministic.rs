@@ -1,4 +1,4 @@
-//! Updates that depend on no thread: gradients first, then one update per row.
+//! Deterministic updates: first all gradients of a batch, then one update per row.
 
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
@@ -10,13 +10,13 @@ use super::table::Table;
 use crate::optimiser::Update;
 use crate::prefetch::fetch;
 
-/// Parts of a table per thread, so that a part with popular rows does not delay the others.
+/// Parts of a table per thread. With several, a part with many touched rows delays the others less.
 const PARTS_PER_THREAD: usize = 4;
 
-/// Computes the gradients of all slices at the tables as they are, then updates every row once.
+/// Computes the gradients of all slices at the current tables, then updates every row once.
 ///
-/// Each row's gradients are added in the order of the slices, so the result depends on neither
-/// the number of threads nor how rows are divided between them. Gives the sum of the losses.
+/// The gradients of a row are added in the order of the slices, so the result does not depend on the number of
+/// threads or the division of the rows. Gives the sum of the losses.
 pub(crate) fn step(
     plan: &Plan<'_>,
     slices: &[Slice<'_>],
@@ -47,7 +47,7 @@ pub(crate) fn step(
     shards.iter().map(|shard| shard.loss).sum()
 }
 
-/// Some consecutive rows of a table, with what belongs to them.
+/// Consecutive rows of a table, with their state.
 struct Part<'t> {
     first: usize,
     values: &'t mut [f32],
@@ -73,14 +73,14 @@ fn update_rows(table: Table<'_>, gradients: &[&RowGradients], update: Update) {
     split.into_par_iter().for_each(|part| update_part(part, width, state_width, gradients, update));
 }
 
-/// One gradient of a row, and where the row's next one is listed.
+/// One gradient of a row, and the index of the next one in its chain.
 #[derive(Clone, Copy)]
 struct Link<'g> {
     gradient: &'g [f32],
     next: u32,
 }
 
-/// Ends a chain of links.
+/// The end of a chain.
 const END: u32 = u32::MAX;
 
 fn update_part(
@@ -94,7 +94,7 @@ fn update_part(
     let mut links: Vec<Link<'_>> = Vec::new();
     let mut touched = Vec::new();
     let mut own = Vec::new();
-    // Walking backwards and putting each link in front leaves the chains in forward order.
+    // The links are prepended in reverse order, so the chains are in forward order.
     for shard in gradients.iter().rev() {
         for &at in rows_within(&shard.rows, first, heads.len(), &mut own).iter().rev() {
             let at = at as usize;
@@ -119,9 +119,9 @@ fn update_part(
     });
 }
 
-/// The positions in `rows` of those among the `count` rows from `first` on.
+/// The indices in `rows` of the rows from `first` to `first + count`.
 ///
-/// Without a branch, which would be mispredicted for every second of the rows that are.
+/// This has no branch, because it would often be mispredicted.
 fn rows_within<'b>(rows: &[u32], first: usize, count: usize, buffer: &'b mut Vec<u32>) -> &'b [u32] {
     buffer.resize(buffer.len().max(rows.len()), 0);
     let mut found = 0;
@@ -132,7 +132,7 @@ fn rows_within<'b>(rows: &[u32], first: usize, count: usize, buffer: &'b mut Vec
     &buffer[..found]
 }
 
-/// Adds up the gradients of each touched row, updates the row, and clears its chain.
+/// Adds the gradients of each touched row, updates the row, and clears its chain.
 struct UpdateTouched<'a> {
     touched: &'a [usize],
     links: &'a [Link<'a>],

@@ -1,4 +1,4 @@
-//! Updates without waiting: every thread changes the rows it is lent as it goes.
+//! Lock-free updates: every thread updates its own rows in place.
 
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
@@ -17,21 +17,20 @@ use crate::config::EmbedConfig;
 use crate::optimiser::Update;
 use crate::side::Side;
 
-/// What a round did.
+/// The result of a round.
 pub(crate) struct Round {
-    /// Where in the order the next one begins.
+    /// The position in the order where the next round begins.
     pub(crate) end: usize,
     pub(crate) queries: usize,
     /// The sum of the losses.
     pub(crate) loss: f64,
 }
 
-/// Does the jobs of the round that begins at `place` of the order.
+/// Runs the jobs of the round that begins at `place` of the order.
 ///
-/// Entity rows are updated where they lie, gradient by gradient. Relations are few and wanted by
-/// all: each job changes copies, and afterwards a relation is the mean of its copies, weighted by
-/// how often each was updated. Since a job depends on no other job of its round, the result does
-/// not depend on the number of threads.
+/// Entity rows are updated in place, after each gradient. Relations are few and needed by all jobs: each job updates
+/// copies, and afterwards a relation is the mean of its copies, weighted by their numbers of updates. A job does not
+/// depend on other jobs of its round, so the result does not depend on the number of threads.
 pub(crate) fn step(
     plan: &Plan<'_>,
     dealing: &Dealing,
@@ -72,7 +71,7 @@ fn do_job(
             next.fill(plan, first);
         }
         for (at, &slice) in slices.iter().enumerate() {
-            // Listed one slice ahead, so that its first rows can be fetched in time.
+            // The next slice is listed in advance, so that its first rows can be prefetched.
             std::mem::swap(now, next);
             match slices.get(at + 1) {
                 Some(&slice) => next.fill(plan, slice),
@@ -90,7 +89,7 @@ fn do_job(
     (slices.iter().map(|slice| slice.facts.len()).sum(), loss)
 }
 
-/// The slices of a job, with negatives from the bucket of the true answer.
+/// The slices of a job. Negatives are drawn from the bucket of the true answer.
 fn job_slices<'o>(plan: &Plan<'_>, dealing: &'o Dealing, epoch: u32, job: &Job) -> Vec<Slice<'o>> {
     let [first, second] = job.buckets;
     let cells = job.cells.iter().zip([[first, second], [second, first]]);
@@ -106,17 +105,16 @@ fn job_slices<'o>(plan: &Plan<'_>, dealing: &'o Dealing, epoch: u32, job: &Job) 
         .collect()
 }
 
-/// What a thread works with.
+/// The buffers of a thread.
 #[derive(Default)]
 pub(crate) struct Workplace {
     shard: Shard,
     scratch: Scratch,
-    /// The slice at work, and the next one.
+    /// The current slice and the next one.
     listings: [Listing; 2],
 }
 
-/// Applies gradients one after the other, each to its row as it is by then; to be called from code
-/// that is compiled for vectors.
+/// Applies gradients one after the other, each to the current row. Call it only from vectorised code.
 #[inline(always)]
 fn update_in_place(rows: &mut impl RowsMut, gradients: &mut RowGradients, update: Update) {
     for (at, gradient) in gradients.iter(rows.width()) {
@@ -126,7 +124,7 @@ fn update_in_place(rows: &mut impl RowsMut, gradients: &mut RowGradients, update
     gradients.forget();
 }
 
-/// What a job may change.
+/// The rows that a job may update.
 struct Lent<'l> {
     entities: Lease<'l>,
     relations: Copies<'l>,
@@ -134,7 +132,7 @@ struct Lent<'l> {
 }
 
 impl Lent<'_> {
-    /// Trains on the facts that are listed and gives the sum of their losses.
+    /// Trains on the listed facts and gives the sum of their losses.
     fn train_one_negative(&mut self, plan: &Plan<'_>, listing: &Listing, next: &Listing) -> f64 {
         let Self { entities, relations, updates } = self;
         let EmbedConfig { loss, norm, .. } = *plan.config;
@@ -156,7 +154,7 @@ impl<'l> Tables for Lent<'l> {
         &self.relations
     }
 
-    /// Updates the rows at once, while they and their gradients are still in the nearest cache.
+    /// Updates the rows at once, while they and their gradients are in the first-level cache.
     #[inline(always)]
     fn take(&mut self, shard: &mut Shard) {
         let [entity_update, relation_update] = self.updates;
@@ -165,7 +163,7 @@ impl<'l> Tables for Lent<'l> {
     }
 }
 
-/// Takes what is left in a shard.
+/// Takes the remaining gradients of a shard.
 struct TakeRest<'a, 'l> {
     tables: &'a mut Lent<'l>,
     shard: &'a mut Shard,
@@ -196,7 +194,7 @@ mod tests {
     const ENTITIES: u32 = 30;
     const RELATIONS: u32 = 3;
 
-    /// What became of the entities and relations, and the loss.
+    /// The trained entities and relations, and the loss.
     type Trained = (Vec<f32>, Changed, f64);
 
     /// Trains on some facts, each with one negative.

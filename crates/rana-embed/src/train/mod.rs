@@ -1,4 +1,4 @@
-//! Training: batches, epochs, validation, stopping and resuming.
+//! Training of embeddings: batches, epochs, validation, early stopping, resuming.
 
 mod buckets;
 mod checkpoint;
@@ -43,13 +43,13 @@ use row_listing::Listing;
 use shard::{Plan, Scratch, Shard, Slice, Spares};
 use table::Table;
 
-/// Why a training cannot start or fails.
+/// Why a training cannot start, or fails.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TrainError {
-    /// The configuration cannot be used.
+    /// The settings cannot be used.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// There is nothing to learn from.
+    /// There are no facts.
     #[error("there are no facts to train on")]
     NoFacts,
     /// A fact does not belong to the graph.
@@ -71,7 +71,7 @@ pub enum TrainError {
         "the checkpoint was made from other facts; train from the start, or give the facts it was made from"
     )]
     OtherFacts,
-    /// Validation found no ranks.
+    /// The validation failed.
     #[error(transparent)]
     Validation(#[from] LinkPredictionError),
     /// The loss is not finite.
@@ -82,33 +82,33 @@ pub enum TrainError {
     },
 }
 
-/// How a run ended.
+/// Why a training ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PretrainingOutcome {
     /// All epochs are done.
     Finished,
-    /// Validation has not improved for as long as the patience lasts.
+    /// Early stopping: validation has not improved for `patience` validations.
     Converged,
-    /// The stop flag was raised; the checkpoint resumes from here.
+    /// The stop flag was set; training can resume from the checkpoint.
     Stopped,
 }
 
 /// Scores parameters on held-out facts.
 pub type Validate<'v> = dyn FnMut(&Parameters) -> Result<f64, LinkPredictionError> + 'v;
 
-/// What a run listens to and reports to.
+/// The callbacks of a training, and its stop flag.
 pub struct Hooks<'h> {
-    /// Scores parameters on held-out facts, higher being better.
+    /// Scores parameters on held-out facts; higher is better.
     pub validate: Option<&'h mut Validate<'h>>,
-    /// Is told about progress.
+    /// Receives the progress.
     pub observer: &'h mut dyn Observer,
-    /// Stops the run when true; looked at between batches.
+    /// Stops the training when true; checked between batches.
     pub stop: &'h AtomicBool,
 }
 
 /// A training, from its start or from a checkpoint.
 ///
-/// Threads are those of the rayon pool that [`run`](Self::run) is called in.
+/// It uses the threads of the rayon pool that [`run`](Self::run) is called in.
 ///
 /// ```
 /// use rana_embed::{EmbedConfig, Trainer, TrainingData};
@@ -129,10 +129,10 @@ pub struct Trainer<'d> {
 }
 
 impl<'d> Trainer<'d> {
-    /// A training from its start.
+    /// A new training.
     ///
     /// # Errors
-    /// If the configuration cannot be used or there are no facts.
+    /// If the settings cannot be used, or there are no facts.
     pub fn new(config: EmbedConfig, data: &'d TrainingData<'d>) -> Result<Self, TrainError> {
         config.check()?;
         if data.facts().is_empty() {
@@ -144,7 +144,7 @@ impl<'d> Trainer<'d> {
 
     /// A training that resumes from a checkpoint.
     ///
-    /// In deterministic mode it ends with the same bits as one that was never interrupted.
+    /// In deterministic mode the result has the same bits as without the interruption.
     ///
     /// # Errors
     /// If the checkpoint was made from other facts.
@@ -166,7 +166,7 @@ impl<'d> Trainer<'d> {
         &self.checkpoint
     }
 
-    /// The best parameters by validation, or the last if there was none.
+    /// The best parameters by validation, or the last ones without validation.
     #[must_use]
     pub fn into_parameters(self) -> Parameters {
         self.checkpoint.best.map_or(self.checkpoint.parameters, |best| best.parameters)
@@ -175,15 +175,15 @@ impl<'d> Trainer<'d> {
     /// Trains to the end without validation.
     ///
     /// # Errors
-    /// If the loss is not finite any more.
+    /// If the loss becomes infinite or NaN.
     pub fn finish(&mut self) -> Result<PretrainingOutcome, TrainError> {
         self.run(Hooks { validate: None, observer: &mut (), stop: &AtomicBool::new(false) })
     }
 
-    /// Trains until all epochs are done, validation stops improving, or the stop flag is raised.
+    /// Trains until all epochs are done, validation stops improving, or the stop flag is set.
     ///
     /// # Errors
-    /// If the loss is not finite any more.
+    /// If the loss becomes infinite or NaN.
     pub fn run(&mut self, mut hooks: Hooks<'_>) -> Result<PretrainingOutcome, TrainError> {
         let Self { data, checkpoint } = self;
         let config = checkpoint.config.clone();
@@ -202,7 +202,7 @@ impl<'d> Trainer<'d> {
             let (started, first) = (Instant::now(), checkpoint.position.fact);
             let epoch = checkpoint.position.epoch;
             let order = next_order.take().unwrap_or_else(|| EpochOrder::new(&plan, epoch));
-            // The order of the next epoch is made while this one runs.
+            // The order of the next epoch is computed while this one runs.
             let is_over = rayon::in_place_scope(|scope| {
                 if epoch + 1 < config.epochs {
                     scope.spawn(|_| next_order = Some(EpochOrder::new(&plan, epoch + 1)));
@@ -223,7 +223,7 @@ impl<'d> Trainer<'d> {
     }
 }
 
-/// Validates if it is time to, which the last epoch always is: the score, and whether it is the best.
+/// Validates if it is due, and always after the last epoch. Gives the score, and whether it is the best.
 fn validate(
     config: &EmbedConfig,
     checkpoint: &mut Checkpoint,
@@ -240,11 +240,11 @@ fn validate(
     }
 }
 
-/// In which order an epoch walks the facts.
+/// The order of the facts in an epoch.
 enum EpochOrder {
-    /// At random.
+    /// Random.
     Shuffled(Vec<Listed>),
-    /// By buckets of entities, so that threads do not meet.
+    /// By buckets of entities, so that threads share no rows.
     Dealt(Dealing),
 }
 
@@ -262,16 +262,16 @@ impl EpochOrder {
     }
 }
 
-/// What is kept from batch to batch only to save allocations.
+/// Buffers that are reused from batch to batch.
 struct Buffers {
     scratch: Spares<(Listing, Scratch)>,
     /// The gradients of a batch (deterministic).
     shards: Vec<Shard>,
-    /// What is not in use at the moment (lock-free).
+    /// Buffers that no thread uses at the moment (lock-free).
     spare: Spares<Workplace>,
 }
 
-/// The buffers of a run.
+/// Runs the batches of epochs; holds the buffers.
 struct Engine {
     buffers: Buffers,
     entity_heads: Vec<u32>,
@@ -292,7 +292,7 @@ impl Engine {
         }
     }
 
-    /// Trains on what is left of an epoch; gives whether it came to its end, or was stopped.
+    /// Trains on the rest of an epoch. Gives false if it was stopped before the end.
     fn finish_epoch(
         &mut self,
         plan: &Plan<'_>,
@@ -313,7 +313,7 @@ impl Engine {
         Ok(true)
     }
 
-    /// Trains on the next batch or round; gives how many facts that were and their mean loss.
+    /// Trains on the next batch or round. Gives the number of facts and their mean loss.
     fn advance(&mut self, plan: &Plan<'_>, checkpoint: &mut Checkpoint, order: &EpochOrder) -> (usize, f64) {
         let config = plan.config;
         let Position { epoch, fact: first, .. } = checkpoint.position;
@@ -359,7 +359,7 @@ impl Engine {
     }
 }
 
-/// The work of some facts in pieces that do not depend on how many threads there are.
+/// Divides facts into slices. The division does not depend on the number of threads.
 fn slices<'o>(plan: &Plan<'_>, epoch: u32, first: usize, facts: &'o [Listed]) -> Vec<Slice<'o>> {
     let size = plan.shard_facts();
     let pieces = facts.chunks(size).enumerate();

@@ -1,27 +1,27 @@
-//! [`Observer`]: how a training reports where it is, without knowing who listens.
+//! [`Observer`]: receives the progress of a training.
 
 use super::checkpoint::Checkpoint;
 
-/// What one epoch did.
+/// The result of one epoch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EpochReport {
-    /// How many epochs are done.
+    /// The number of finished epochs.
     pub epoch: u32,
     /// The mean loss per fact and side.
     pub loss: f64,
-    /// Facts per second, validation not counted; of a resumed epoch, the part since then.
+    /// Facts per second, without validation. For a resumed epoch, only since it was resumed.
     pub facts_per_second: f64,
-    /// What the validation gave, if there was one.
+    /// The score of the validation, if there was one.
     pub validation: Option<f64>,
-    /// Whether that is the best so far.
+    /// Whether this score is the best so far.
     pub is_best: bool,
 }
 
-/// A listener to a training; `()` listens to nothing.
+/// Receives the progress of a training; `()` ignores it.
 pub trait Observer {
-    /// So many more facts were trained on, at this mean loss.
+    /// Called after each batch with its number of facts and their mean loss.
     fn advanced(&mut self, facts: usize, loss: f64);
-    /// An epoch is over; the training can be resumed from this checkpoint.
+    /// Called after each epoch. The training can be resumed from this checkpoint.
     fn epoch_ended(&mut self, report: &EpochReport, checkpoint: &Checkpoint);
 }
 

@@ -1,8 +1,8 @@
-//! [`OneNegative`]: TransE with one negative per fact and plain steps, without any gradient in memory.
+//! [`OneNegative`]: TransE with one negative per fact and plain gradient descent, with no gradient in memory.
 //!
-//! The rows of a fact are read once to compare both distances, and only if the fact has a gradient a
-//! second time to be changed. A gradient never leaves the registers. The results have the same bits
-//! as those of [`Unshared`](super::unshared_negatives::Unshared), whose updates go by way of a [`Shard`](super::shard::Shard).
+//! The rows of a fact are read once to compare both distances, and a second time only if the fact has a gradient.
+//! Gradients stay in registers. The results have the same bits as those of
+//! [`Unshared`](super::unshared_negatives::Unshared), which stores gradients in a [`Shard`](super::shard::Shard).
 
 use std::marker::PhantomData;
 
@@ -19,18 +19,18 @@ use crate::optimiser::{Optimiser, Regulariser, Update};
 use crate::side::Side;
 use crate::similarity::{Kernel, L1, L2};
 
-/// Facts whose rows are fetched ahead of use: with more, rows leave the nearest cache before their turn.
+/// How many facts ahead rows are prefetched. With more, rows would leave the first-level cache before they are used.
 const AHEAD: usize = 3;
 
-/// Numbers of the widest vector of any processor: a row has at least one.
+/// Numbers in the widest vector register of any processor; a row has at least as many.
 const WIDEST: usize = 16;
 
-/// Some facts, each with one negative, and the rows they change.
+/// Some facts, each with one negative, and the rows they update.
 pub(crate) struct OneNegative<'a, 'l> {
     pub(crate) loss: Loss,
     pub(crate) norm: Norm,
     pub(crate) listing: &'a Listing,
-    /// What comes next, to be fetched while there is something to do.
+    /// The next facts, whose rows are prefetched.
     pub(crate) next: &'a Listing,
     pub(crate) entities: &'a mut Lease<'l>,
     pub(crate) relations: &'a mut Copies<'l>,
@@ -38,7 +38,7 @@ pub(crate) struct OneNegative<'a, 'l> {
 }
 
 impl OneNegative<'_, '_> {
-    /// Whether this is all that a training asks for.
+    /// Whether this fast path supports the settings.
     pub(crate) fn serves(config: &EmbedConfig) -> bool {
         let negatives = config.negatives;
         config.model == ModelKind::TransE
@@ -90,7 +90,7 @@ impl<K: Kernel<1>> WithSimd for Train<'_, '_, K> {
             let mut for_against = [0.0];
             let (of_fact, for_score) = loss.of_fact(score, &[against], &mut for_against, &mut [0.0]);
             sum += f64::from(of_fact);
-            // The gradient at a true fact is zero only if it is at its negative.
+            // The gradient at a true fact is zero only if the gradient at its negative is zero.
             if for_score == 0.0 {
                 continue;
             }
@@ -106,15 +106,15 @@ impl<K: Kernel<1>> WithSimd for Train<'_, '_, K> {
     }
 }
 
-/// How rows are read: anchor, relation, answer and negative, of equal width.
+/// Reads anchor, relation, answer and negative, which have the same width.
 ///
-/// What is left behind the whole vectors of a row is read by a last vector that overlaps them.
+/// The remainder after the whole vectors of a row is read with a last vector that overlaps them.
 #[derive(Clone, Copy)]
 struct Shape<S: Simd> {
     width: usize,
-    /// Numbers behind the whole vectors.
+    /// The length of the remainder.
     rest: usize,
-    /// Which numbers of the last vector these are.
+    /// Which lanes of the last vector belong to the remainder.
     is_rest: S::m32s,
     sign: S::f32s,
 }
@@ -133,8 +133,8 @@ impl<S: Simd> Shape<S> {
         S::as_simd_f32s(&row[self.width - S::F32_LANES..]).0[0]
     }
 
-    /// What is left behind the whole vectors, moved to the front with zeros behind, where any other
-    /// score has it: the order in which a sum is made decides about its last bits.
+    /// The remainder, moved to the front and padded with zeros, as in all other scores. The order of a sum decides
+    /// its last bits.
     #[inline(always)]
     fn rest(self, simd: S, last: S::f32s) -> S::f32s {
         let rest = simd.select_f32s(self.is_rest, last, simd.splat_f32s(0.0));
@@ -167,14 +167,14 @@ impl<S: Simd> Shape<S> {
         [K::score(simd.reduce_sum_f32s(sums[0])), K::score(simd.reduce_sum_f32s(sums[1]))]
     }
 
-    /// Moves all four rows against their gradients, which the weights of both scores give.
+    /// Moves all four rows against their gradients, given the weights of both scores.
     #[inline(always)]
     fn step<K: Kernel<1>>(self, simd: S, weights: [f32; 2], rates: [f32; 2], rows: [&mut [f32]; 4]) {
         let weights = [simd.splat_f32s(weights[0]), simd.splat_f32s(weights[1])];
         let rates = [simd.splat_f32s(rates[0]), simd.splat_f32s(rates[1])];
         let [anchor, relation, answer, negative] = rows;
-        // The last vectors are computed from what the rows held before, overlap included, and written
-        // at the end: the overlap then gets the same numbers twice.
+        // The last vectors are computed from the old rows, with the overlap, and written at the end. The overlap then
+        // gets the same numbers twice.
         let before = [self.last(anchor), self.last(relation), self.last(answer), self.last(negative)];
         let last = self.moved::<K>(simd, weights, rates, before);
         let (anchors, _) = S::as_mut_simd_f32s(anchor);
@@ -195,7 +195,7 @@ impl<S: Simd> Shape<S> {
         }
     }
 
-    /// Where some coordinates of the four rows move to.
+    /// The new values of some coordinates of the four rows.
     #[inline(always)]
     fn moved<K: Kernel<1>>(
         self,

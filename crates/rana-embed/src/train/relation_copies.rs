@@ -1,35 +1,35 @@
-//! [`Copies`]: relation rows that jobs change without waiting for each other.
+//! [`Copies`]: copies of relation rows, so that jobs update them without waiting for each other.
 
 use super::rows::{Rows, RowsMut};
 use super::table::Table;
 use crate::prefetch::fetch;
 
-/// Relation rows, of which a job changes copies.
+/// The relation rows of a job, which updates copies of them.
 pub(crate) struct Copies<'t> {
     width: usize,
     state_width: usize,
     values: &'t [f32],
     state: &'t [f32],
-    /// Where the copy of a row is, if there is one.
+    /// The index of each row's copy, if there is one.
     copy_of: Vec<u32>,
     changed: Changed,
 }
 
-/// The copies of the relation rows that a job has changed.
+/// The copies of the relation rows that a job has updated.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Changed {
-    /// Which rows are copied, in the order of the copies.
+    /// The rows of the copies.
     rows: Vec<u32>,
     values: Vec<f32>,
     state: Vec<f32>,
-    /// How often each copy was updated.
+    /// The number of updates of each copy.
     counts: Vec<u32>,
 }
 
 impl<'t> Copies<'t> {
     const NONE: u32 = u32::MAX;
 
-    /// No copies yet.
+    /// Starts without copies.
     pub(crate) fn of(table: &'t Table<'_>) -> Self {
         let Table { width, state_width, ref values, ref state, .. } = *table;
         let copy_of = vec![Self::NONE; values.len().checked_div(width).unwrap_or(0)];
@@ -96,7 +96,7 @@ impl RowsMut for Copies<'_> {
     }
 }
 
-/// Makes each row the mean of its copies, weighted by how often each was updated.
+/// Sets each row to the mean of its copies, weighted by their numbers of updates.
 pub(crate) fn merge<'c>(table: Table<'_>, all: impl Iterator<Item = &'c Changed> + Clone) {
     let Table { width, state_width, values, state, .. } = table;
     let mut totals = vec![0u32; values.len().checked_div(width).unwrap_or(0)];

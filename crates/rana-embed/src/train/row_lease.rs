@@ -1,4 +1,4 @@
-//! [`Leases`] and [`Lease`]: threads that write to different rows of one table.
+//! [`Leases`] and [`Lease`]: give threads exclusive access to different rows of one table.
 #![allow(unsafe_code, reason = "rows of one table lent to several threads, each row to one at a time")]
 
 use std::marker::PhantomData;
@@ -8,7 +8,7 @@ use super::rows::{Rows, RowsMut};
 use super::table::Table;
 use crate::prefetch::fetch_at;
 
-/// A table whose rows are dealt out to buckets, which can be lent one by one.
+/// A table whose rows are divided into buckets. Each bucket can be lent to one thread.
 pub(crate) struct Leases<'t> {
     values: *mut f32,
     state: *mut f32,
@@ -16,18 +16,18 @@ pub(crate) struct Leases<'t> {
     state_width: usize,
     /// The bucket of each row.
     bucket_of: &'t [u8],
-    /// Whether a bucket is lent at the moment.
+    /// Whether a bucket is lent now.
     is_lent: Vec<AtomicBool>,
     table: PhantomData<&'t mut f32>,
 }
 
-// SAFETY: a shared reference to it gives access to a row only through a `Lease`, of which there is
-// at most one for the bucket of that row.
+// SAFETY: a shared reference gives access to a row only through a `Lease`, and there is at most one for the bucket of
+// that row.
 unsafe impl Sync for Leases<'_> {}
 
 impl<'t> Leases<'t> {
     /// # Panics
-    /// If the table does not have as many rows as buckets are given for.
+    /// If the table and `bucket_of` have different numbers of rows.
     pub(crate) fn new(table: Table<'t>, bucket_of: &'t [u8]) -> Self {
         let Table { width, state_width, values, state, .. } = table;
         assert_eq!(values.len(), bucket_of.len() * width);
@@ -66,7 +66,7 @@ pub(crate) struct Lease<'l> {
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
-        // A thread that panics may have been refused one; then the training fails anyway.
+        // A panicking thread may not own its buckets; the training fails anyway.
         if !std::thread::panicking() {
             for bucket in self.buckets {
                 self.leases.is_lent[usize::from(bucket)].store(false, Ordering::Release);
@@ -94,9 +94,9 @@ impl Lease<'_> {
     pub(crate) fn row_mut(&mut self, row: usize) -> (&mut [f32], &mut [f32]) {
         self.check(row);
         let Leases { width, state_width, values, state, .. } = *self.leases;
-        // SAFETY: `check` found the row in the table, whose length the constructor checked, and in a
-        // bucket of this lease. No other lease has that bucket, so nothing else holds a reference to
-        // the row, and `&mut self` says that this lease has given out none.
+        // SAFETY: `check` found the row in the table, whose length the constructor checked, and in a bucket of this
+        // lease. No other lease has that bucket, so there is no other reference to the row, and `&mut self` proves
+        // that this lease has given out none.
         unsafe {
             (
                 std::slice::from_raw_parts_mut(values.add(row * width), width),
@@ -115,10 +115,9 @@ impl Lease<'_> {
 }
 
 impl<'l> Lease<'l> {
-    /// Checks many rows at once, to be asked for by their places in the list.
+    /// Checks many rows at once. They are then accessed by their index in the list.
     ///
-    /// One by one, each in the middle of other work, the checks wait for the cache: a tenth of the time
-    /// with one negative per fact.
+    /// Single checks in the middle of other work wait for the cache: a tenth of the time with one negative per fact.
     ///
     /// # Panics
     /// If one of the rows is in neither of the two buckets.
@@ -130,7 +129,7 @@ impl<'l> Lease<'l> {
     }
 }
 
-/// Some rows of a lease, checked beforehand.
+/// Rows of a lease that were checked before.
 pub(crate) struct Checked<'a, 'l> {
     lease: &'a mut Lease<'l>,
     /// All of them are in the buckets of the lease.
@@ -138,7 +137,7 @@ pub(crate) struct Checked<'a, 'l> {
 }
 
 impl Checked<'_, '_> {
-    /// The rows at three places of the list, to be changed.
+    /// The rows at three indices of the list, for writing.
     ///
     /// # Panics
     /// If two of them are the same row.
@@ -161,7 +160,7 @@ impl Checked<'_, '_> {
         unsafe { std::slice::from_raw_parts_mut(values.add(row as usize * width), width) }
     }
 
-    /// Starts to bring any row into the cache.
+    /// Starts to load a row into the cache.
     #[inline(always)]
     pub(crate) fn fetch(&self, row: u32) {
         self.lease.fetch(row as usize);
@@ -171,7 +170,7 @@ impl Checked<'_, '_> {
 /// Whether no two of three rows are the same.
 #[inline(always)]
 pub(crate) fn are_distinct([a, b, c]: [u32; 3]) -> bool {
-    // Without branches between the comparisons, so that many can be made at once.
+    // Without branches between the comparisons, so that they run in parallel.
     (a != b) & (b != c) & (c != a)
 }
 
@@ -188,7 +187,7 @@ impl Rows for Lease<'_> {
 
     #[inline(always)]
     fn fetch(&self, row: usize) {
-        // Reads nothing, so it does not matter whether the row is lent.
+        // A prefetch reads nothing, so the row need not be lent.
         let Leases { width, values, .. } = *self.leases;
         fetch_at(values.wrapping_add(row * width), width);
     }
@@ -236,7 +235,7 @@ mod tests {
                     });
                 }
             });
-            // What was given back can be lent again.
+            // Buckets that were returned can be lent again.
             drop(leases.lend([0, 1]));
         });
         assert_eq!(values, [0., 0., 0., 1., 1., 1., 2., 2., 2., 3., 3., 3.]);

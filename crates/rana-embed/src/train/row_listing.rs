@@ -1,4 +1,4 @@
-//! [`Listing`]: which rows a run of facts is about, its negatives included.
+//! [`Listing`]: the rows that a slice of facts needs, with its negatives.
 
 use super::row_lease::are_distinct;
 use super::shard::{Listed, Plan, Slice};
@@ -7,10 +7,10 @@ use crate::seed::{Purpose, rng};
 use crate::side::Side;
 use crate::vectors::route;
 
-/// The rows of a run of facts.
+/// The rows of a slice of facts.
 #[derive(Default)]
 pub(crate) struct Listing {
-    /// The side the model is to be asked for.
+    /// The side of the queries.
     pub(crate) side: Side,
     /// Anchors, then answers, then negatives.
     pub(crate) entities: Vec<u32>,
@@ -41,21 +41,21 @@ impl Listing {
         plan.sampler.draw(&mut rng, slice.side, slice.facts, slice.among, &mut self.entities[2 * facts..]);
     }
 
-    /// Takes everything out.
+    /// Removes all rows.
     pub(crate) fn clear(&mut self) {
         self.entities.clear();
         self.relations.clear();
     }
 
-    /// Anchor, answer and negative of a fact, where each has one negative of its own.
+    /// Anchor, answer and negative of a fact, if each fact has one negative of its own.
     #[inline(always)]
     pub(crate) fn entities_of(&self, fact: usize) -> [u32; 3] {
         let facts = self.relations.len();
         [self.entities[fact], self.entities[facts + fact], self.entities[2 * facts + fact]]
     }
 
-    /// Whether anchor, answer and negative are three different entities for every fact, where each has
-    /// one negative of its own.
+    /// Whether anchor, answer and negative of every fact are three different entities, if each fact has one negative
+    /// of its own.
     pub(crate) fn has_distinct_entities(&self) -> bool {
         let facts = self.relations.len();
         let (anchors, others) = self.entities.split_at(facts);

@@ -1,20 +1,20 @@
-//! [`Rows`]: a table as the computation of gradients sees it.
+//! [`Rows`], [`RowsMut`] and [`Tables`]: access to the tables during the computation of gradients.
 
 use super::shard::Shard;
 use crate::prefetch::fetch;
 
-/// A table that rows can be copied from.
+/// Read access to the rows of a table.
 pub(crate) trait Rows: Sync {
     /// Copies a row.
     fn load(&self, row: usize, to: &mut [f32]);
 
-    /// The row where it lies.
+    /// A reference to a row.
     fn row(&self, row: usize) -> &[f32];
 
-    /// Starts to bring a row into the cache.
+    /// Starts to load a row into the cache.
     fn fetch(&self, row: usize);
 
-    /// Copies many rows back to back.
+    /// Copies many rows one after the other.
     fn load_all(&self, rows: &[u32], width: usize, to: &mut [f32]) {
         for (at, (&row, to)) in rows.iter().zip(to.chunks_exact_mut(width)).enumerate() {
             if let Some(&next) = rows.get(at + AHEAD) {
@@ -25,16 +25,16 @@ pub(crate) trait Rows: Sync {
     }
 }
 
-/// A table whose rows can be changed where they lie.
+/// Write access to the rows of a table.
 pub(crate) trait RowsMut {
     /// Numbers per row.
     fn width(&self) -> usize;
 
-    /// A row and its state, to be updated once.
+    /// A row and its state, for one update.
     fn row_mut(&mut self, row: usize) -> (&mut [f32], &mut [f32]);
 }
 
-/// Both tables, and what becomes of gradients at their rows.
+/// Both tables, and what is done with gradients at their rows.
 pub(crate) trait Tables {
     type Entities: Rows;
     type Relations: Rows;
@@ -43,12 +43,12 @@ pub(crate) trait Tables {
 
     fn relations(&self) -> &Self::Relations;
 
-    /// Takes the gradients of a fact out of the shard, or leaves them there for later; called from
-    /// code that is compiled for vectors.
+    /// Applies the gradients of a fact and removes them from the shard, or leaves them there for later. Called from
+    /// vectorised code.
     fn take(&mut self, shard: &mut Shard);
 }
 
-/// Rows to bring into the cache ahead of use: their misses overlap, where one by one they would add up.
+/// How many rows ahead are prefetched, so that cache misses overlap.
 pub(crate) const AHEAD: usize = 8;
 
 /// A table that is only read.

@@ -1,4 +1,4 @@
-//! [`Shard`]: the gradients of a run of facts, computed by one thread.
+//! [`Shard`]: the gradients of a slice of facts, computed by one thread.
 
 use std::sync::Mutex;
 
@@ -13,10 +13,10 @@ use crate::optimiser::Regulariser;
 use crate::side::Side;
 use crate::similarity::{Blocks, Forward};
 
-/// Facts of a shard: enough to make the fixed costs small, few enough to stay in the cache.
+/// Facts of a shard: enough to make fixed costs small, few enough to fit the cache.
 const SHARD_FACTS: usize = 64;
 
-/// What all shards of a training have in common.
+/// The data that all shards of a training share.
 pub(crate) struct Plan<'d> {
     pub(crate) config: &'d EmbedConfig,
     pub(crate) facts: &'d [Fact],
@@ -34,31 +34,30 @@ impl Plan<'_> {
 
 /// A fact in the order of an epoch.
 ///
-/// The order holds the facts themselves: to look each of them up where the graph has it would miss
-/// the cache every time.
+/// The order holds copies of the facts. Looking up each fact in the graph would miss the cache every time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Listed {
     pub(crate) fact: Fact,
-    /// Where it is among all facts.
+    /// Its position among all facts.
     pub(crate) position: u32,
 }
 
 impl Listed {
-    /// All facts, in the order they have.
+    /// All facts, in their order.
     pub(crate) fn all(facts: &[Fact]) -> impl Iterator<Item = Self> + Clone {
         facts.iter().zip(0..).map(|(&fact, position)| Self { fact, position })
     }
 }
 
-/// Which facts a shard is about, and what its random numbers are keyed by.
+/// The facts of a shard, and the key of its random numbers.
 #[derive(Clone, Copy)]
 pub(crate) struct Slice<'o> {
     pub(crate) epoch: u32,
-    /// The place of the first fact in the order of the epoch.
+    /// The position of the first fact in the order of the epoch.
     pub(crate) place: usize,
     pub(crate) side: Side,
     pub(crate) facts: &'o [Listed],
-    /// Which entities negatives may be, if not all.
+    /// The entities that negatives are drawn from, if not all.
     pub(crate) among: Option<Among<'o>>,
 }
 
@@ -70,8 +69,8 @@ pub(crate) struct Among<'o> {
     pub(crate) bucket: u8,
 }
 
-/// Gradients of rows: `gradients` starts with one row for each of `rows`, in no order, with
-/// repetitions; what follows means nothing.
+/// Gradients of rows. `gradients` starts with one row for each of `rows`, which are unordered and may repeat; the
+/// values after them are unused.
 #[derive(Default)]
 pub(crate) struct RowGradients {
     pub(crate) rows: Vec<u32>,
@@ -79,10 +78,10 @@ pub(crate) struct RowGradients {
 }
 
 impl RowGradients {
-    /// Marks an entry whose gradient is zero.
+    /// Marks an entry without a gradient.
     pub(crate) const NONE: u32 = u32::MAX;
 
-    /// Makes room for these rows; the first `overwritten` gradients are going to be overwritten.
+    /// Makes room for these rows. The first `overwritten` gradients will be overwritten.
     fn reset(&mut self, rows: &[u32], width: usize, overwritten: usize) {
         self.rows.clear();
         self.rows.extend_from_slice(rows);
@@ -90,7 +89,7 @@ impl RowGradients {
         self.gradients[overwritten * width..].fill(0.0);
     }
 
-    /// The rows that have a gradient, and what it is.
+    /// The rows that have a gradient, with the gradients.
     #[inline(always)]
     pub(crate) fn iter(&self, width: usize) -> impl Iterator<Item = (usize, &[f32])> {
         let gradients = self.gradients.chunks_exact(width);
@@ -98,19 +97,19 @@ impl RowGradients {
         all.filter(|(row, _)| **row != Self::NONE).map(|(row, gradient)| (*row as usize, gradient))
     }
 
-    /// Takes all rows out, leaving their room.
+    /// Removes all rows but keeps the memory.
     #[inline(always)]
     pub(crate) fn forget(&mut self) {
         self.rows.clear();
     }
 
-    /// Makes room for up to so many rows, of which none is there yet.
+    /// Removes all rows and makes room for up to `most` rows.
     fn clear(&mut self, most: usize, width: usize) {
         self.rows.clear();
         resize(&mut self.gradients, most * width);
     }
 
-    /// Appends a row and gives the place of its gradient, which has to be overwritten.
+    /// Appends a row and gives its gradient, which must be overwritten.
     #[inline(always)]
     pub(crate) fn next(&mut self, row: u32, width: usize) -> &mut [f32] {
         let start = self.rows.len() * width;
@@ -119,7 +118,7 @@ impl RowGradients {
     }
 }
 
-/// The gradients of a run of facts.
+/// The gradients of a slice of facts.
 #[derive(Default)]
 pub(crate) struct Shard {
     pub(crate) entities: RowGradients,
@@ -127,7 +126,7 @@ pub(crate) struct Shard {
     pub(crate) loss: f64,
 }
 
-/// The buffers a shard is computed in: one set per thread, so that they stay in its cache.
+/// The buffers of a computation: one set per thread, so that they stay in its cache.
 #[derive(Default)]
 pub(crate) struct Scratch {
     /// Rows of the listed entities.
@@ -140,7 +139,7 @@ pub(crate) struct Scratch {
     score_gradients: Vec<f32>,
 }
 
-/// Things that threads take while they need one and put back.
+/// A pool of objects that threads take and put back.
 pub(crate) struct Spares<T>(Mutex<Vec<T>>);
 
 impl<T: Default> Spares<T> {
@@ -148,7 +147,7 @@ impl<T: Default> Spares<T> {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// Does something with a spare, or with a new one if all are in use.
+    /// Runs `work` with an object of the pool, or with a new one if all are in use.
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         let mut taken = self.0.lock().ok().and_then(|mut spares| spares.pop()).unwrap_or_default();
         let result = work(&mut taken);
@@ -160,10 +159,10 @@ impl<T: Default> Spares<T> {
 }
 
 impl Shard {
-    /// Computes the loss of some facts and its gradients at the rows as they are now.
+    /// Computes the loss of some facts and its gradients at the current rows.
     ///
-    /// Where facts have negatives of their own, the tables may take the gradients of a fact before
-    /// the next one is looked at; what they leave is in the shard.
+    /// If facts have negatives of their own, the tables may apply the gradients of a fact before the next one. The
+    /// remaining gradients are in the shard.
     pub(crate) fn compute(
         &mut self,
         plan: &Plan<'_>,
@@ -198,7 +197,7 @@ impl Shard {
         Unshared { plan, slice, listing, scratch, tables, shard: self }.compute();
     }
 
-    /// In whole blocks of facts that share negatives, which are matrix products of a kind.
+    /// Computes blocks of facts that share negatives, with matrix products.
     fn compute_shared(
         &mut self,
         plan: &Plan<'_>,
@@ -285,7 +284,7 @@ impl Shard {
         }
     }
 
-    /// Takes the rows of facts without any gradient out, which a margin loss leaves many of.
+    /// Removes the rows of facts without a gradient. A margin loss has many of them.
     fn drop_satisfied(&mut self, true_gradients: &[f32]) {
         let facts = true_gradients.len();
         for (at, &gradient) in true_gradients.iter().enumerate() {
@@ -298,7 +297,7 @@ impl Shard {
     }
 }
 
-/// The whole chunks of a shard, or the shorter one behind them.
+/// The complete chunks of a shard, or the shorter last one.
 struct Part {
     first: usize,
     first_chunk: usize,
@@ -339,7 +338,7 @@ fn span(first: usize, count: usize, width: usize) -> std::ops::Range<usize> {
     first * width..(first + count) * width
 }
 
-/// Makes a buffer this long; what it holds is overwritten anyway.
+/// Resizes a buffer whose content will be overwritten.
 fn resize(buffer: &mut Vec<f32>, len: usize) {
     buffer.resize(len, 0.0);
 }

@@ -1,11 +1,11 @@
-//! [`Table`]: rows under training, with the optimiser's state beside them.
+//! [`Table`]: the rows of a table in training, with the state of the optimiser.
 
-/// Rows under training, with the optimiser's state beside them.
+/// The rows of a table in training, with the state of the optimiser.
 pub(crate) struct Table<'t> {
     pub(crate) width: usize,
     pub(crate) state_width: usize,
     pub(crate) values: &'t mut [f32],
     pub(crate) state: &'t mut [f32],
-    /// Scratch of the deterministic update: per row, where its chain of gradients begins.
+    /// A buffer of the deterministic update: the head of each row's chain of gradients.
     pub(crate) heads: &'t mut [u32],
 }

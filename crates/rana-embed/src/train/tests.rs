@@ -1,4 +1,4 @@
-//! The gradients of whole trainings against finite differences of their definition.
+//! Checks the gradients of whole trainings against finite differences of the defined loss.
 
 use rana_graph::{Duplicates, EntityId, Fact, Graph, GraphBuilder, RelationId};
 
@@ -59,7 +59,7 @@ fn score(config: &EmbedConfig, head: &[f64], relation: &[f64], tail: &[f64]) -> 
     }
 }
 
-/// The loss of a shard as its definition reads, over all parameters in one vector.
+/// The loss of a shard by its definition, over all parameters in one vector.
 struct Reference<'a> {
     config: &'a EmbedConfig,
     facts: &'a [Fact],
@@ -74,7 +74,7 @@ impl Reference<'_> {
         let entity = |row: u32| &parameters[row as usize * dim..(row as usize + 1) * dim];
         let start = ENTITIES as usize * dim + relation as usize * width;
         let relation = &parameters[start..start + width];
-        // With inverses, a question for the head is one for the tail of the inverse relation.
+        // With inverses, a query for the head is a query for the tail of the inverse relation.
         if self.side == Side::Head && !self.config.inverses {
             [entity(answer), relation, entity(anchor)]
         } else {
@@ -82,7 +82,7 @@ impl Reference<'_> {
         }
     }
 
-    /// The positive score and the scores of the negatives that count, per fact.
+    /// The score of each fact, and of its negatives that are not left out.
     fn scores(&self, parameters: &[f64]) -> Vec<(f64, Vec<f64>)> {
         let query = |at: usize| {
             let fact = self.facts[at];

@@ -1,7 +1,7 @@
-//! [`Unshared`]: facts that each have negatives of their own, one after the other.
+//! [`Unshared`]: processes facts with negatives of their own, one after the other.
 //!
-//! With so little work per fact, copies and passes over buffers would cost more than the
-//! arithmetic: rows are read where they lie, and nothing is written for a fact whose loss is zero.
+//! There is little work per fact, so copies and buffers would cost more than the arithmetic. Rows are read in place,
+//! and nothing is written for a fact whose loss is zero.
 
 use std::marker::PhantomData;
 
@@ -14,10 +14,10 @@ use crate::model::{ComplEx, DistMult, Model, ModelKind, Norm, RotatE, SimplE, Tr
 use crate::optimiser::Regulariser;
 use crate::similarity::{Dot, Kernel, L1, L2, Modulus, pull_pair, score_pair};
 
-/// Facts whose rows are fetched ahead of use.
+/// How many facts ahead rows are prefetched.
 const AHEAD: usize = 4;
 
-/// Some facts, their rows and negatives being listed.
+/// Some facts, with the list of their rows and negatives.
 pub(crate) struct Unshared<'a, T> {
     pub(crate) plan: &'a Plan<'a>,
     pub(crate) slice: Slice<'a>,
@@ -90,7 +90,7 @@ impl<T: Tables, M: Model, K: Kernel<P>, const P: usize> WithSimd for Compute<'_,
             plan.sampler.mask(slice.side, &slice.facts[at..=at], drawn, scores);
             let (fact_loss, gradient) = config.loss.of_fact(score, scores, score_gradients, terms);
             loss += f64::from(fact_loss);
-            // The gradient at a true fact is zero only if it is at all its negatives.
+            // The gradient at a true fact is zero only if the gradients at all its negatives are zero.
             if gradient == 0.0 && !is_penalised {
                 continue;
             }

@@ -35,7 +35,7 @@ pub(super) struct SettingsArgs {
     /// The γ of the loss, or the margin of a margin loss.
     #[arg(long, value_name = "X")]
     gamma: Option<f32>,
-    /// Negatives per fact and side, shared by as many facts.
+    /// Negatives per fact and side; groups of N facts share the same N negatives.
     #[arg(long, value_name = "N")]
     negatives: Option<usize>,
     /// Passes over the facts.

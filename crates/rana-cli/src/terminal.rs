@@ -35,7 +35,9 @@ impl Terminal {
     /// Rejects `--json` if standard output carries other data.
     pub(crate) fn refuse_json(&self, what: &str) -> Result<(), CliError> {
         if self.json {
-            return Err(CliError::Usage(format!("--json cannot be used here: standard output carries {what}")));
+            return Err(CliError::Usage(format!(
+                "--json cannot be used here: standard output carries {what}"
+            )));
         }
         Ok(())
     }

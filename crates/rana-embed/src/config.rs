@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::loss::Loss;
 use crate::model::{ModelKind, Norm};
 use crate::negatives::Negatives;
-use crate::optimiser::{Optimiser, Regulariser};
+use crate::optimiser::Optimiser;
+use crate::regulariser::Regulariser;
 
 /// How threads share the parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -23,7 +23,7 @@ use crate::model::{ModelKind, Norm};
 use crate::parameters::Parameters;
 use crate::table::Table;
 use crate::table_error::TableError;
-use crate::train::Checkpoint;
+use crate::training::Checkpoint;
 use crate::vectors::Vectors;
 
 /// The version of the layout that this program reads and writes.

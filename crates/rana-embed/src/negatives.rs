@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{ConfigError, at_least_one};
 use crate::side::Side;
-use crate::train::{Among, Listed};
+use crate::training::{Among, Listed};
 
 /// The entities that negatives are drawn from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

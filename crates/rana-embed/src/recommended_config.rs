@@ -4,7 +4,7 @@ use crate::config::{EmbedConfig, Updates, Validation};
 use crate::loss::Loss;
 use crate::model::ModelKind;
 use crate::negatives::Negatives;
-use crate::optimiser::Regulariser;
+use crate::regulariser::Regulariser;
 
 /// Graphs with at most this many facts are small: epochs are cheap, and rows have few facts to learn from.
 const SMALL: usize = 50_000;

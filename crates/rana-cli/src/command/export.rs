@@ -68,7 +68,9 @@ impl ExportArgs {
             Target::Release if self.with_tasks => {
                 "a NELL-One release always has the tasks; leave --with-tasks out"
             }
-            Target::Vectors(_) if self.with_tasks => "--with-tasks is for facts, not for vectors; leave it out",
+            Target::Vectors(_) if self.with_tasks => {
+                "--with-tasks is for facts, not for vectors; leave it out"
+            }
             Target::Facts(_) | Target::Release if self.model.is_some() => {
                 "--model is for vectors, not for facts; leave it out, or choose a format of vectors"
             }

@@ -168,7 +168,9 @@ impl Account {
             writeln!(out, "failed: {}: {}", row.label(), row.failure().unwrap_or_default())?;
         }
         match &self.command {
-            Some(command) => writeln!(out, "to train the best configuration again:\n  {BOLD}{command}{BOLD:#}")?,
+            Some(command) => {
+                writeln!(out, "to train the best configuration again:\n  {BOLD}{command}{BOLD:#}")?
+            }
             None => writeln!(out, "no configuration could be trained")?,
         }
         writeln!(out, "{DIM}tables and plots are in {}{DIM:#}", self.out)

@@ -1,9 +1,9 @@
 //! Files of vectors: detecting their format, reading and writing them, and matching their rows to a graph.
 
+mod graph_vectors;
 mod npy;
 pub(crate) mod safetensors;
 mod text;
-mod vectors;
 
 use std::fmt;
 use std::path::Path;
@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use crate::table::Table;
 use crate::table_error::TableError;
 
+pub use graph_vectors::{ImportedVectors, VectorFiles, export_vectors, import_vectors};
 pub use safetensors::{Tensor, TensorFile, Values, write_tensors};
-pub use vectors::{ImportedVectors, VectorFiles, export_vectors, import_vectors};
 
 /// A file format for a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -33,10 +33,8 @@ pub(crate) fn read(path: &Path, bytes: &Array<u8>, name: &str) -> Result<Table, 
         }
     };
     let [rows, dim] = info.shape[..] else {
-        let problem = format!(
-            "a tensor of {} dimensions, expected 2 (rows and columns). Reshape it",
-            info.shape.len()
-        );
+        let problem =
+            format!("a tensor of {} dimensions, expected 2 (rows and columns). Reshape it", info.shape.len());
         return Err(TableError::malformed(path, problem));
     };
     let range = start + info.data_offsets.0..start + info.data_offsets.1;

@@ -73,7 +73,8 @@ fn read_row(line: &str, dim: usize, values: &mut Vec<f32>) -> Result<(), (usize,
     Ok(())
 }
 
-const RAGGED: &str = "All rows must have the same number: the file is truncated, or has a header line, which must be removed";
+const RAGGED: &str =
+    "All rows must have the same number: the file is truncated, or has a header line, which must be removed";
 
 pub(super) fn write(out: &mut impl Write, table: &Table) -> io::Result<()> {
     for row in table.values().chunks_exact(table.dim()) {

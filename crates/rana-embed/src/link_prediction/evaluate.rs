@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::known_answers::KnownAnswers;
 use super::metrics::LinkReport;
-use super::query::{LinkQuery, LinkScorer};
+use super::query::LinkQuery;
 use super::rank::{FactRanks, Rank, TieRule};
+use super::scorer::LinkScorer;
 use crate::side::Side;
 
 /// The settings of an evaluation; [`LinkPrediction`] is the checked form.

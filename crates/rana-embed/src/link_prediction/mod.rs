@@ -52,5 +52,6 @@ mod scorer;
 pub use evaluate::{LinkPrediction, LinkPredictionError, LinkPredictionSettings};
 pub use known_answers::KnownAnswers;
 pub use metrics::{LinkReport, Metrics, RelationReport};
-pub use query::{LinkQuery, LinkScorer};
+pub use query::LinkQuery;
 pub use rank::{FactRanks, Rank, TieRule};
+pub use scorer::LinkScorer;

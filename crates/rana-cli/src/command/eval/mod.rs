@@ -115,9 +115,7 @@ pub(crate) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> 
         return Err(CliError::NothingToEvaluate { store: args.source.display().to_string() });
     }
     if args.graph.is_some() {
-        return Err(CliError::Usage(
-            "--graph is the graph of a run, but this is not a run".to_owned(),
-        ));
+        return Err(CliError::Usage("--graph is the graph of a run, but this is not a run".to_owned()));
     }
     if args.card.html.is_some() && !on.iter().any(|on| matches!(on, On::DevTasks | On::TestTasks)) {
         let message = "--html shows few-shot tasks, but none are evaluated; add --on test-tasks";

@@ -2,20 +2,21 @@
 //!
 //! The rows of a fact are read once to compare both distances, and a second time only if the fact has a gradient.
 //! Gradients stay in registers. The results have the same bits as those of
-//! [`Unshared`](super::unshared_negatives::Unshared), which stores gradients in a [`Shard`](super::shard::Shard).
+//! [`Unshared`](super::unshared_negatives::Unshared), which stores gradients in a [`Shard`](super::gradient_shard::Shard).
 
 use std::marker::PhantomData;
 
 use pulp::{Arch, Simd, WithSimd};
 
 use super::relation_copies::Copies;
+use super::row_access::{Rows, RowsMut};
 use super::row_lease::Lease;
 use super::row_listing::Listing;
-use super::rows::{Rows, RowsMut};
 use crate::config::EmbedConfig;
 use crate::loss::Loss;
 use crate::model::{ModelKind, Norm};
-use crate::optimiser::{Optimiser, Regulariser, Update};
+use crate::optimiser::{Optimiser, Update};
+use crate::regulariser::Regulariser;
 use crate::side::Side;
 use crate::similarity::{Kernel, L1, L2};
 

@@ -1,7 +1,7 @@
 //! [`Listing`]: the rows that a slice of facts needs, with its negatives.
 
 use super::row_lease::are_distinct;
-use super::shard::{Listed, Plan, Slice};
+use super::slice::{Listed, Plan, Slice};
 use crate::negatives::{anchor, answer};
 use crate::seed::{Purpose, rng};
 use crate::side::Side;

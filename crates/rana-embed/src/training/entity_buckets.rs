@@ -10,7 +10,7 @@ use rana_graph::Fact;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-use super::shard::Listed;
+use super::slice::Listed;
 use crate::config::EmbedConfig;
 use crate::seed::{Purpose, rng};
 

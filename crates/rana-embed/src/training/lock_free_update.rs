@@ -3,16 +3,17 @@
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::Buffers;
-use super::buckets::{Dealing, Job};
+use super::entity_buckets::{Dealing, Job};
+use super::epoch::Buffers;
+use super::epoch::slices;
+use super::gradient_shard::{RowGradients, Scratch, Shard};
 use super::one_negative::OneNegative;
 use super::relation_copies::{Changed, Copies, merge};
+use super::row_access::{RowsMut, Tables};
 use super::row_lease::{Lease, Leases};
 use super::row_listing::Listing;
-use super::rows::{RowsMut, Tables};
-use super::shard::{Among, Plan, RowGradients, Scratch, Shard, Slice};
-use super::slices;
-use super::table::Table;
+use super::slice::{Among, Plan, Slice};
+use super::table_in_training::Table;
 use crate::config::EmbedConfig;
 use crate::optimiser::Update;
 use crate::side::Side;
@@ -186,8 +187,8 @@ mod tests {
     use crate::negatives::{Negatives, Sampler};
     use crate::optimiser::Optimiser;
     use crate::parameters::Parameters;
-    use crate::train::row_lease::are_distinct;
-    use crate::train::shard::Listed;
+    use crate::training::row_lease::are_distinct;
+    use crate::training::slice::Listed;
     use proptest::prelude::*;
     use rana_graph::{Duplicates, EntityId, Fact, GraphBuilder, RelationId};
 

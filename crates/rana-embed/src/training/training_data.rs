@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rana_graph::{Fact, Graph};
 use rand::seq::SliceRandom;
 
-use super::TrainError;
+use super::error::TrainError;
 use crate::seed::{Purpose, rng};
 
 /// The facts a model is trained on: those of a graph, and others over its entities.

@@ -1,4 +1,4 @@
-//! [`JsonBytes`]: an answer that is written out where it was computed.
+//! [`JsonBytes`]: a response that was already serialised.
 
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::problem::Problem;
 
-/// JSON as bytes: long answers are serialised before they reach the threads that serve clients.
+/// JSON as bytes. Long responses are serialised by the computing thread, not by the threads that serve clients.
 pub(crate) struct JsonBytes(Vec<u8>);
 
 impl JsonBytes {
@@ -18,7 +18,7 @@ impl JsonBytes {
 
 impl IntoResponse for JsonBytes {
     fn into_response(self) -> Response {
-        // What was decided or learned meanwhile must not hide behind an old answer.
+        // Responses change with decisions and learned relations, so they must not be cached.
         ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")], self.0).into_response()
     }
 }

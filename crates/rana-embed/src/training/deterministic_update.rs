@@ -3,10 +3,11 @@
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::Buffers;
-use super::rows::{AHEAD, Frozen, FrozenTables};
-use super::shard::{Plan, RowGradients, Shard, Slice};
-use super::table::Table;
+use super::epoch::Buffers;
+use super::gradient_shard::{RowGradients, Shard};
+use super::row_access::{AHEAD, Frozen, FrozenTables};
+use super::slice::{Plan, Slice};
+use super::table_in_training::Table;
 use crate::optimiser::Update;
 use crate::prefetch::fetch;
 

@@ -6,11 +6,15 @@ use std::sync::atomic::AtomicBool;
 use rana_graph::{Fact, Graph, HeldOut};
 use rand::seq::SliceRandom;
 
+use super::checkpoint::Checkpoint;
+use super::error::TrainError;
+use super::observer::Observer;
+use super::trainer::{Hooks, PretrainingOutcome, Trainer};
+use super::training_data::TrainingData;
 use crate::config::EmbedConfig;
 use crate::link_prediction::{KnownAnswers, LinkPrediction, LinkPredictionSettings};
 use crate::parameters::Parameters;
 use crate::seed::{Purpose, rng};
-use crate::train::{Checkpoint, Hooks, Observer, PretrainingOutcome, TrainError, Trainer, TrainingData};
 
 /// A pre-training that is ready to run: its facts, its validation facts, and the known answers.
 ///

@@ -1,4 +1,4 @@
-//! What requests carry: a JSON body or parameters behind the path, and problems instead of either.
+//! Reads requests: JSON bodies, query parameters and path names, with a [`Problem`] on errors.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use serde_json::error::Category;
 use crate::app::App;
 use crate::problem::Problem;
 
-/// A body of JSON.
+/// A JSON body.
 pub(crate) struct Body<T>(pub(crate) T);
 
-/// Parameters behind the `?` of a path.
+/// The query parameters of a URL.
 pub(crate) struct Params<T>(pub(crate) T);
 
-/// The last part of a path, decoded.
+/// The last segment of a path, decoded.
 pub(crate) struct Name(pub(crate) String);
 
 impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
@@ -36,7 +36,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
         }
         let limits = &app.config.limits;
         let body = Limited::new(request.into_body(), limits.body_bytes).collect();
-        // A client that sends a byte now and then does not hold a place for ever.
+        // A slow client must not occupy a connection for ever.
         let body = tokio::time::timeout(limits.read_time(), body).await.map_err(|_| {
             Problem::new(
                 StatusCode::REQUEST_TIMEOUT,
@@ -47,21 +47,20 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
         let body = body.map_err(|error| {
             if error.is::<LengthLimitError>() {
                 let detail =
-                    format!("The body may have {} bytes; ask in several requests.", limits.body_bytes);
+                    format!("The body may have at most {} bytes; send several requests.", limits.body_bytes);
                 Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "Request too large", detail)
             } else {
                 Problem::new(
                     StatusCode::BAD_REQUEST,
                     "Broken request",
-                    "The body ended before its end; send it again.",
+                    "The body ended early; send it again.",
                 )
             }
         })?;
         serde_json::from_slice(&body.to_bytes()).map(Self).map_err(|error| match error.classify() {
-            Category::Data => Problem::unprocessable(
-                "Wrong field",
-                format!("{error}. /openapi.json describes what the body may hold."),
-            ),
+            Category::Data => {
+                Problem::unprocessable("Wrong field", format!("{error}. /openapi.json describes the body."))
+            }
             _ => Problem::new(
                 StatusCode::BAD_REQUEST,
                 "Malformed JSON",

@@ -1,7 +1,7 @@
 //! [`Copies`]: copies of relation rows, so that jobs update them without waiting for each other.
 
-use super::rows::{Rows, RowsMut};
-use super::table::Table;
+use super::row_access::{Rows, RowsMut};
+use super::table_in_training::Table;
 use crate::prefetch::fetch;
 
 /// The relation rows of a job, which updates copies of them.

@@ -1,4 +1,4 @@
-//! Accepted facts in the formats that people load.
+//! `GET /v1/export`: accepted facts as a file.
 
 use std::sync::Arc;
 
@@ -15,20 +15,20 @@ use utoipa::IntoParams;
 
 use crate::app::App;
 use crate::decisions::{Decision, Verdict};
-use crate::extract::Params;
+use crate::extractors::Params;
 use crate::problem::Problem;
 
-/// What a file name may hold without being encoded.
+/// The characters of a file name that are percent-encoded.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_');
-/// Longer names are cut.
+/// The most characters of a file name; longer names are cut.
 const LONGEST_NAME: usize = 60;
 
-/// Which facts, and how.
+/// Which facts to export, and the format.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ExportParams {
-    /// Only those of this relation.
+    /// Only facts of this relation.
     relation: Option<String>,
     /// `tsv`, `jsonl`, `ntriples`, `turtle`, `rdf12`, `parquet` or `quickstatements`.
     #[serde(default = "tsv")]
@@ -59,9 +59,9 @@ pub(crate) async fn export(
         let app = Arc::clone(&app);
         move || {
             let graph = &app.predictor.store().graph;
-            // Copied, so that other requests do not wait for the writing.
-            let accepted: Vec<Decision> = app.decisions.read(|ledger| {
-                let all = ledger.of(relation.as_deref());
+            // Copied, so that other requests do not wait while the file is written.
+            let accepted: Vec<Decision> = app.decisions.read(|index| {
+                let all = index.of(relation.as_deref());
                 all.filter(|decision| decision.verdict == Verdict::Accepted).cloned().collect()
             });
             write(graph, format, &accepted).map_err(|error| match error {
@@ -96,9 +96,9 @@ fn write(graph: &Graph, format: AnswerFormat, decisions: &[Decision]) -> Result<
     writer.finish()
 }
 
-/// A name to save a file under, for old clients in ASCII and for others as it is.
+/// The header that names the file to save: in ASCII for old clients, and as it is for others.
 fn disposition(name: &str, extension: &str) -> HeaderValue {
-    // Nothing that could be taken for a path or end the quoted text.
+    // Remove characters of paths, and those that would end the quoted string.
     let whole: String = name
         .chars()
         .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | ' ') { c } else { '_' })

@@ -2,15 +2,16 @@
 
 use rana_graph::{Duplicates, EntityId, Fact, Graph, GraphBuilder, RelationId};
 
+use super::gradient_shard::{RowGradients, Scratch, Shard};
+use super::row_access::{Frozen, FrozenTables};
 use super::row_listing::Listing;
-use super::rows::{Frozen, FrozenTables};
-use super::shard::{Listed, Plan, RowGradients, Scratch, Shard, Slice};
+use super::slice::{Listed, Plan, Slice};
 use crate::config::EmbedConfig;
 use crate::loss::Loss;
 use crate::model::{ModelKind, Norm};
 use crate::negatives::{Negatives, Sampler};
-use crate::optimiser::Regulariser;
 use crate::parameters::Parameters;
+use crate::regulariser::Regulariser;
 use crate::side::Side;
 
 const ENTITIES: u32 = 7;

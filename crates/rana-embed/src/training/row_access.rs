@@ -1,6 +1,6 @@
 //! [`Rows`], [`RowsMut`] and [`Tables`]: access to the tables during the computation of gradients.
 
-use super::shard::Shard;
+use super::gradient_shard::Shard;
 use crate::prefetch::fetch;
 
 /// Read access to the rows of a table.

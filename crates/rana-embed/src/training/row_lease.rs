@@ -4,8 +4,8 @@
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::rows::{Rows, RowsMut};
-use super::table::Table;
+use super::row_access::{Rows, RowsMut};
+use super::table_in_training::Table;
 use crate::prefetch::fetch_at;
 
 /// A table whose rows are divided into buckets. Each bucket can be lent to one thread.

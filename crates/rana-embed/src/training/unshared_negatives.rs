@@ -7,11 +7,12 @@ use std::marker::PhantomData;
 
 use pulp::{Arch, Simd, WithSimd};
 
+use super::gradient_shard::{Scratch, Shard};
+use super::row_access::{Rows, Tables};
 use super::row_listing::Listing;
-use super::rows::{Rows, Tables};
-use super::shard::{Plan, Scratch, Shard, Slice};
+use super::slice::{Plan, Slice};
 use crate::model::{ComplEx, DistMult, Model, ModelKind, Norm, RotatE, SimplE, TransE};
-use crate::optimiser::Regulariser;
+use crate::regulariser::Regulariser;
 use crate::similarity::{Dot, Kernel, L1, L2, Modulus, pull_pair, score_pair};
 
 /// How many facts ahead rows are prefetched.

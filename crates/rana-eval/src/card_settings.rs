@@ -97,7 +97,7 @@ impl Default for CardSettings {
 }
 
 impl CardSettings {
-    /// Measures a model, and others to be read beside it.
+    /// Measures a model, and other models to compare it with.
     ///
     /// The numbers depend on the settings, the models and the data alone, not on threads.
     ///
@@ -194,7 +194,7 @@ impl CardSettings {
                     None => SupportOrder::official(&ranking.task),
                     Some(draw) => SupportOrder::resampled(&ranking.task, self.seed, draw),
                 };
-                // Every support comes with negatives of its own.
+                // Every support has negatives of its own.
                 let seed = official_seed(ranking) | draw.map_or(0, |draw| draw + 1) << 32;
                 let episode = order.episode(self.shots)?;
                 let ranks = ranking.ranks(model, &episode, seed);

@@ -73,7 +73,7 @@ pub enum FewShotError {
     #[error("1 draw has no standard deviation; draw at least 2 supports, or 0 for none")]
     OneDraw,
     /// Two rows of a card cannot be told apart.
-    #[error("two models are called `{name}`; give each row of a card a name of its own")]
+    #[error("two models are called `{name}`; give each row of a card another name")]
     NamedTwice {
         /// The name.
         name: String,

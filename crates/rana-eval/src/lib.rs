@@ -1,13 +1,13 @@
 //! Evaluation of few-shot models: ranks, evaluation cards, confidence.
 //!
-//! This is the stretch `run → evaluation` of the data flow. It knows neither which models exist nor how they are
+//! This crate does the step `run → evaluation` of the data flow. It knows neither which models exist nor how they are
 //! trained: a model is anything that turns a support set into scores.
 //!
 //! | file | concept |
 //! | --- | --- |
-//! | `task_ranking.rs` | a task made ready for ranking, once for every support and model |
+//! | `task_ranking.rs` | a task prepared for ranking, once for all supports and models |
 //! | `candidate_policy.rs` | which entities a true tail competes with |
-//! | `few_shot.rs`, `report.rs` | the ranks on the official support |
+//! | `few_shot.rs`, `few_shot_report.rs` | the ranks on the official support |
 //! | `card_settings.rs`, `card.rs`, `averages.rs`, `peak_memory.rs` | the evaluation card |
 //! | `confidence/` | how scores become confidence, and how reliable that is |
 

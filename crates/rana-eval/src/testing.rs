@@ -3,7 +3,7 @@
 use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};
 use rana_graph::{EntityId, Graph};
 
-/// Scores by a table over all pairs of entities, whatever the support.
+/// Scores by a table over all pairs of entities. The support has no effect.
 #[derive(Clone)]
 pub(crate) struct ByTable {
     pub(crate) table: Vec<u8>,

@@ -83,7 +83,7 @@ pub(crate) struct BatchSender {
     sender: SyncSender<Vec<Batch>>,
 }
 
-/// The receiver has stopped because of an error of its own, which the pipeline returns.
+/// The receiver has stopped because of its own error, which the pipeline returns.
 #[derive(Debug)]
 pub(crate) struct Disconnected;
 

@@ -1,5 +1,5 @@
 //! Knowledge graphs for rana: names and ids, neighbourhoods, the on-disk store, and readers and
-//! writers of outside formats.
+//! writers of other file formats.
 //!
 //! This is the first step of the way data flows: `files → graph`. It has no notion of vectors or models.
 //!

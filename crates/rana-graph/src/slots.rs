@@ -77,7 +77,7 @@ impl Slots {
         hashes.iter().map(|&hash| (hash, start(hash))).filter(is_it).map(|(_, entry)| entry as u32).collect()
     }
 
-    /// The id of each slot, or [`FREE`]: enough to look names up if the names are at hand.
+    /// The id of each slot, or [`FREE`]. This is enough to look up names if the names are available.
     pub(crate) fn into_ids(self) -> Vec<u32> {
         self.entries.into_iter().map(|entry| entry as u32).collect()
     }

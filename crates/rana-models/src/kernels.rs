@@ -10,9 +10,9 @@ use crate::real::{Real, add_scaled, dot};
 
 /// A hidden layer `tanh(pair + other)` under `out`, and what its gradients are added to.
 pub(crate) struct HiddenRows<'r, T> {
-    /// What is the same for all neighbours of a pair's end.
+    /// The part that is the same for all neighbours of an end.
     pub(crate) pair: &'r [T],
-    /// What is not.
+    /// The part that differs.
     pub(crate) other: &'r [T],
     /// W2.
     pub(crate) out: &'r [T],
@@ -213,7 +213,7 @@ mod tests {
     use proptest::prelude::*;
     use pulp::{Arch, WithSimd};
 
-    /// Every kernel on some rows: what it returns and what it has added to ones.
+    /// Runs every kernel on some rows: gives its results, and its sums added to ones.
     struct All<'a, T> {
         rows: [&'a [T]; 3],
         slope: T,

@@ -32,9 +32,9 @@ pub enum AnswerFormat {
     JsonLines,
     /// RDF N-Triples, the facts alone.
     NTriples,
-    /// RDF Turtle, each fact beside an `rdf:Statement` that says how sure it is.
+    /// RDF Turtle. Each fact has an `rdf:Statement` with its confidence.
     Turtle,
-    /// RDF 1.2 Turtle, each fact beside a reifier of it that says how sure it is.
+    /// RDF 1.2 Turtle. Each fact has a reifier with its confidence.
     Rdf12,
     /// Parquet.
     Parquet,
@@ -108,7 +108,7 @@ pub struct AnsweredFact<'a> {
     /// Whether a person has accepted it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub reviewed: bool,
-    /// What speaks for it.
+    /// The evidence for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
 }
@@ -317,7 +317,7 @@ fn wikidata_id(name: &str, letter: char) -> Option<&str> {
     (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(id)
 }
 
-/// Answers that are gathered until they are worth a row group.
+/// Answers that are collected until they fill a row group.
 #[cfg(feature = "parquet")]
 struct Columns<W: Write + Send> {
     writer: SerializedFileWriter<W>,

@@ -12,7 +12,7 @@
 //! | `objective.rs` | eqs. 7 and 9 to 14, forward and backward |
 //! | `layout.rs`, `inputs.rs` | where each weight stands, and all that a step reads |
 //! | `model.rs`, `relation.rs`, `inspection.rs` | the trained model, a relation after its support, what it looked at |
-//! | `reference.rs`, `gradient_tests.rs` | the equations once more, plainly, and the test that both agree |
+//! | `reference.rs`, `gradient_tests.rs` | a plain implementation of the equations, and the test that both agree |
 
 mod config;
 mod diagnostics;
@@ -50,7 +50,7 @@ pub use network::Rana;
 
 use crate::registry::Preset;
 
-/// What it is, in a few words.
+/// A short description of the model.
 pub const ABOUT: &str = "relation-aware attention over neighbours and negatives";
 
 /// Settings that suit a benchmark.

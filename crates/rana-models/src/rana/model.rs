@@ -195,7 +195,7 @@ impl RanaModel {
     }
 }
 
-/// What adaptation looked at.
+/// The attention during adaptation.
 pub(super) struct Adaptation {
     pub(super) task: MetaTask,
     pub(super) pairs: EncodedPairs<f32>,

@@ -31,7 +31,7 @@ impl NeighbourSettings {
 pub(crate) struct Neighbours {
     graph: Graph,
     limit: usize,
-    /// What was drawn for entities that have more; the first in file order where nothing was.
+    /// The neighbours drawn for entities that have more than needed; without a draw, the first in file order.
     drawn: HashMap<EntityId, Vec<Edge>>,
 }
 

@@ -13,7 +13,7 @@ use crate::training::{Contrasts, MetaTask};
 /// A pair and the task it is seen in, where that matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
-    /// The task whose mean stands for `r`; 0 where `r` is the pair's own.
+    /// The task whose mean is used as `r`; 0 if `r` is the pair's own.
     task: u32,
     pair: Pair,
 }

@@ -1,4 +1,4 @@
-//! The pictures of a sweep: what each setting does, and how the best ones learned.
+//! The plots of a sweep: the effect of each setting, and the training curves of the best configurations.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
-//! [`Choice`]: what a setting is drawn from.
+//! [`Choice`]: the values that a setting is drawn from.
 
 use rand::{Rng, RngExt};
 
-/// What a setting is drawn from.
+/// The values that a setting is drawn from.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Choice {
     /// One of these.
@@ -14,10 +14,10 @@ pub(super) enum Choice {
 /// A range that cannot be drawn from.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RangeError {
-    /// Neither a range nor a list.
+    /// It is neither a range nor a list.
     #[error("say {{ linear = [a, b] }}, {{ log = [a, b] }} or a list of values, not {found}")]
     Shape {
-        /// What was found.
+        /// The value found.
         found: String,
     },
     /// Nothing to choose from.
@@ -45,7 +45,7 @@ impl Choice {
         table.contains_key("log") || table.contains_key("linear")
     }
 
-    /// Reads a choice; `usual` is what the setting is without it, which tells whole numbers from others.
+    /// Reads a choice. `usual` is the default of the setting; it shows whether the setting is an integer.
     pub(super) fn of(value: &toml::Value, usual: Option<&toml::Value>) -> Result<Self, RangeError> {
         let shape = || RangeError::Shape { found: value.to_string() };
         let table = match value {

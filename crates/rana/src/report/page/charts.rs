@@ -8,7 +8,7 @@ use rana_eval::{CardResult, EvaluationCard, RelationCard};
 /// Where rows of marks begin and how far they are apart.
 const TOP: f64 = 14.0;
 const ROW: f64 = 26.0;
-/// What an axis and its title take below them.
+/// The height of an axis and its title.
 const AXIS: f64 = 52.0;
 const LEGEND_LINE: f64 = 20.0;
 /// Classes of colour in `style.css`.
@@ -60,7 +60,7 @@ impl Axis {
     }
 }
 
-/// Both ends of a name, of which the last tells more, if it is too long for `most` characters.
+/// The beginning and the end of a name that is longer than `most` characters. The end is the longer part.
 fn shortened(name: &str, most: usize) -> String {
     let characters: Vec<char> = name.chars().collect();
     if characters.len() <= most {
@@ -121,7 +121,7 @@ pub(super) fn rows(id: &str, card: &EvaluationCard) -> String {
     svg.finish(id, legend + LEGEND_LINE / 2.0 + 2.0, "MRR of every row", &description.join("; "))
 }
 
-/// The MRR of the model on each relation, beside that of the best other row.
+/// The MRR of the model on each relation, compared with the best other row.
 pub(super) fn relations(id: &str, card: &EvaluationCard) -> String {
     let best = card.best_baseline();
     let other = |at: usize| best.map(|row| row.per_relation[at].mrr);

@@ -2,12 +2,13 @@ use std::error::Error;
 use std::io;
 use std::path::Path;
 
+use rana::answers::AnswerError;
 use rana::embed::link_prediction::LinkPredictionError;
 use rana::embed::{CheckpointError, TableError, TrainError};
 use rana::eval::FewShotError;
 use rana::fewshot::{EpisodeError, SplitError, SupportError};
 use rana::fused_training::FusedError;
-use rana::graph::format::{ExportError, FormatError};
+use rana::graph::format::FormatError;
 use rana::graph::synth::SynthError;
 use rana::graph::{HeldOut, Split, StoreError};
 use rana::models::OpenError;
@@ -29,7 +30,7 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("{file}: {source}")]
-    Export { file: String, source: ExportError },
+    Export { file: String, source: AnswerError },
     #[error(transparent)]
     Split(#[from] SplitError),
     #[error(transparent)]

@@ -1,6 +1,7 @@
 //! Hints: what to type after an error. The library says what is wrong; the command line adds its flags and commands
 //! here.
 
+use rana::answers::AnswerError;
 use rana::embed::TableError;
 use rana::eval::FewShotError;
 use rana::fewshot::SupportError;
@@ -27,6 +28,10 @@ pub(crate) trait Hint {
 
 fn other_out() -> Option<String> {
     Some("choose another directory with --out DIR".to_owned())
+}
+
+fn other_format() -> Option<String> {
+    Some("choose another format with --format NAME".to_owned())
 }
 
 fn make_tasks() -> Option<String> {
@@ -115,12 +120,19 @@ impl Hint for StoreError {
     }
 }
 
+impl Hint for AnswerError {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Export(error) => error.hint(),
+            Self::Wikidata { .. } => other_format(),
+        }
+    }
+}
+
 impl Hint for ExportError {
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Name { .. } | Self::InverseName { .. } | Self::Wikidata { .. } => {
-                Some("choose another format with --format NAME".to_owned())
-            }
+            Self::Name { .. } | Self::InverseName { .. } => other_format(),
             Self::Occupied(_) => other_out(),
             _ => None,
         }

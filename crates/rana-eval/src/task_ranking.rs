@@ -9,7 +9,7 @@ use rana_graph::{EntityId, Graph, Pair, Split, Task, TaskSet};
 use rayon::prelude::*;
 
 use crate::candidate_policy::{CandidatePolicy, sample};
-use crate::few_shot::FewShotError;
+use crate::few_shot_evaluation::FewShotError;
 
 /// A task and what its true tails compete with.
 pub(crate) struct TaskRanking<'t> {
@@ -216,7 +216,7 @@ fn sorted(candidates: &[EntityId]) -> Arc<[EntityId]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::ByTable;
+    use crate::test_models::ByTable;
     use proptest::prelude::*;
     use rana_embed::link_prediction::TieRule;
     use rana_fewshot::first_k;

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::array::Array;
-use crate::batch::{Batch, Kind, NamedStatement};
+use crate::hash_index::Slots;
 use crate::held_out::{HeldOut, HeldOutBuilder, HeldOutReport};
 use crate::id::{Edge, EntityId, Fact, RelationId, TypeId};
 use crate::lists::Lists;
 use crate::names::{Names, NamesBuilder, Texts, hash};
-use crate::slots::Slots;
+use crate::statement_batch::{Batch, Kind, NamedStatement};
 
 /// Background facts over interned entities and relations, every relation with its inverse.
 ///

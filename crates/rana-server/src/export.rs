@@ -7,7 +7,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use rana::answers::{AnswerFormat, AnswerWriter, AnsweredFact};
+use rana::answers::{AnswerError, AnswerFormat, AnswerWriter, AnsweredFact};
 use rana::graph::Graph;
 use rana::graph::format::ExportError;
 use serde::Deserialize;
@@ -65,7 +65,7 @@ pub(crate) async fn export(
                 all.filter(|decision| decision.verdict == Verdict::Accepted).cloned().collect()
             });
             write(graph, format, &accepted).map_err(|error| match error {
-                ExportError::Name { .. } | ExportError::Wikidata { .. } => {
+                AnswerError::Export(ExportError::Name { .. }) | AnswerError::Wikidata { .. } => {
                     Problem::unprocessable("Names that do not fit", format!("Not written: {error}."))
                 }
                 other => Problem::internal(other.to_string()),
@@ -77,7 +77,7 @@ pub(crate) async fn export(
     Ok((about, [(CONTENT_DISPOSITION, disposition)], file).into_response())
 }
 
-fn write(graph: &Graph, format: AnswerFormat, decisions: &[Decision]) -> Result<Vec<u8>, ExportError> {
+fn write(graph: &Graph, format: AnswerFormat, decisions: &[Decision]) -> Result<Vec<u8>, AnswerError> {
     let mut writer = AnswerWriter::new(format, Vec::new())?;
     let label = |name: &str| graph.entity(name).and_then(|entity| graph.entity_label(entity));
     for decision in decisions {

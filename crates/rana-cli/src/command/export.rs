@@ -85,7 +85,8 @@ pub(crate) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<(), CliError
     let to_stdout = args.out == Path::new("-");
     args.check(to_stdout, terminal)?;
     let store = Store::open(&args.store)?;
-    let failed = |source| CliError::Export { file: args.out.display().to_string(), source };
+    let failed =
+        |error: ExportError| CliError::Export { file: args.out.display().to_string(), source: error.into() };
     let written = match args.format {
         Target::Vectors(format) => return vectors(args, &store, format, terminal),
         Target::Release => {

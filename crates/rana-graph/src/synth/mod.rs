@@ -54,9 +54,9 @@
 
 mod background;
 mod config;
+mod emitted_facts;
 mod error;
-mod few_shot;
-mod known;
+mod few_shot_relations;
 mod latent_space;
 mod release;
 mod rule;

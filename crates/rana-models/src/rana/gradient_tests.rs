@@ -3,11 +3,11 @@
 use rana_graph::EntityId;
 
 use super::config::RanaConfig;
+use super::encoded_pairs::EncodedPairs;
 use super::encoder::Projection;
 use super::inputs::{EntityRows, Inputs};
 use super::layout::Layout;
 use super::objective::{Objective, Scratch};
-use super::pairs::EncodedPairs;
 use super::reference::{
     FIXTURE_BATCH, FIXTURE_ENTITIES, Lists, Parameters, Reference, fixture, fixture_config, fixture_configs,
 };

@@ -8,7 +8,7 @@ use rana_graph::{Duplicates, EntityId, Graph, GraphBuilder, Pair};
 
 use super::config::{BetaScale, RScope, RanaConfig, RelInit, Residual, ScoreSpace};
 use super::model::RanaModel;
-use super::network::Rana;
+use super::stepped_model::Rana;
 use crate::training::{RowUpdates, StartVectors, SteppedModel, TrainerConfig};
 
 const ENTITIES: u32 = 90;

@@ -11,8 +11,8 @@ use rand::{Rng, RngExt};
 
 use super::config::{FewSurvivors, Prune, PruneSpace, RanaConfig};
 use super::inputs::EntityRows;
-use crate::kernels::Kernels;
 use crate::training::NegativeCounts;
+use crate::vector_kernels::Kernels;
 
 /// Draws per negative before all candidates are looked at instead.
 const TRIES: usize = 64;

@@ -10,8 +10,8 @@ use super::config::{Attn, Padding};
 use super::inputs::Inputs;
 use super::neighbour_rows::{Neighbours, RowsAhead};
 use super::relation_groups::RelationGroup;
-use crate::kernels::HiddenRows;
 use crate::real::{Real, softmax};
+use crate::vector_kernels::HiddenRows;
 
 /// The inputs of attention to the neighbours of one entity.
 pub(super) struct Attend<'a, T> {

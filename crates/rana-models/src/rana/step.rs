@@ -9,10 +9,10 @@ use rayon::prelude::*;
 
 use super::config::{OuterReduction, RScope, ScoreSpace, TrainEntities};
 use super::diagnostics::{RanaDiagnostics, relative_entropy};
+use super::encoded_pairs::EncodedPairs;
 use super::encoder::{CHUNK, ChunkGradients, EncoderGradients, End, Projection};
 use super::inputs::Inputs;
 use super::objective::{ComputeTask, Factors, Objective, TaskOutcome};
-use super::pairs::EncodedPairs;
 use crate::real::{Real, add_scaled};
 use crate::training::MetaTask;
 use crate::training::StepResult;

@@ -8,8 +8,8 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::batch::MetaTask;
 use super::config::{ConfigError, TrainerConfig};
+use super::meta_task::MetaTask;
 use super::parameters::{ParameterLayout, Parameters, StartVectors};
 use super::row_gradients::SummedRows;
 

@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::batch::{Contrasts, MetaTask};
 use super::config::{ConfigError, TrainerConfig};
+use super::meta_task::{Contrasts, MetaTask};
 use super::optimiser::{Adam, Moments, RowMoments, mean_norm};
 use super::parameters::{DimensionMismatch, Parameters, StartVectors};
 use super::run::RunError;

@@ -5,7 +5,7 @@
 mod dataset;
 mod error;
 mod experiment;
-mod frontier;
+mod fused_rows;
 mod measured_rows;
 mod published;
 mod report;
@@ -287,7 +287,7 @@ impl Reproduction {
                 .to_owned(),
         );
         if self.experiment == Experiment::Frontier {
-            notes.extend(frontier::differences(&rows));
+            notes.extend(fused_rows::differences(&rows));
         }
         let seconds =
             rows.iter().flat_map(|row| &row.ours).flat_map(|of| &of.per_seed).map(|of| of.seconds).sum();

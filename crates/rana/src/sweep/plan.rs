@@ -8,7 +8,7 @@ use rana_models::training::RunConfig;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::range::{Choice, RangeError};
+use super::choice::{Choice, RangeError};
 use crate::settings::{Settings, assignment};
 
 /// How a sweep ranks its configurations.

@@ -6,7 +6,7 @@ use crate::report::plot::{LineChart, LinePoint, Picture, Series, SeriesStyle, XA
 use rana_eval::Spread;
 
 use super::Sweep;
-use super::curve::learning_curve;
+use super::learning_curve::learning_curve;
 use super::plan::look_up;
 use super::report::{SweepReport, SweepRow};
 use crate::trial::{TrialError, Workspace};

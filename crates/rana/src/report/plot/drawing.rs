@@ -9,7 +9,7 @@ use tiny_skia::{
 };
 
 use super::font;
-use crate::report::page::escape;
+use crate::report::card_page::escape;
 
 /// A colour, as `rrggbb`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

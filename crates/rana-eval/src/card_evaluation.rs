@@ -14,7 +14,7 @@ use crate::card::{
     BaselineRow, CardResult, Common, EvaluationCard, HitsAt, Official, Protocol, Provenance, RelationCard,
     RelationMrr, RelationResampled, Resampled, Ties,
 };
-use crate::few_shot::{FewShotError, official_seed};
+use crate::few_shot_evaluation::{FewShotError, official_seed};
 use crate::few_shot_report::MacroMetrics;
 use crate::peak_memory::peak_memory;
 use crate::task_ranking::TaskRanking;
@@ -349,7 +349,7 @@ fn without_first(skipped: usize, tasks: &[Vec<Rank>]) -> Vec<&[Rank]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{ByTable, Copies, Popularity};
+    use crate::test_models::{ByTable, Copies, Popularity};
     use proptest::prelude::*;
     use rana_graph::{Duplicates, GraphBuilder, LabelRank, Pair, TaskSetBuilder};
 

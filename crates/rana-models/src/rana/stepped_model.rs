@@ -11,7 +11,7 @@ use super::inputs::Inputs;
 use super::layout::Layout;
 use super::model::{RanaModel, RowRoles};
 use super::negatives::{Choice, Cutoffs, NegativeSampler};
-use super::neighbours::{NeighbourSettings, Neighbours};
+use super::neighbour_choice::{NeighbourSettings, Neighbours};
 use super::step::step;
 use crate::training::{
     ConfigError, MetaTask, NegativeChoice, NegativeCounts, NegativeRule, ParameterLayout, Parameters,

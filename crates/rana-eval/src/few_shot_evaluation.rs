@@ -124,7 +124,7 @@ pub(crate) fn official_seed(ranking: &TaskRanking<'_>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{ByTable, Diverged};
+    use crate::test_models::{ByTable, Diverged};
     use rana_graph::{Duplicates, EntityId, GraphBuilder, Pair, TaskSetBuilder};
 
     #[test]

@@ -169,7 +169,7 @@ impl Account {
         }
         match &self.command {
             Some(command) => {
-                writeln!(out, "to train the best configuration again:\n  {BOLD}{command}{BOLD:#}")?
+                writeln!(out, "to train the best configuration again:\n  {BOLD}{command}{BOLD:#}")?;
             }
             None => writeln!(out, "no configuration could be trained")?,
         }

@@ -1,15 +1,15 @@
-//! Tells the program which commit it was built from, for the provenance of its results.
+//! Passes the git commit of the build to the program, which writes it into its results.
 
 use std::path::Path;
 use std::process::Command;
 
 fn main() {
     println!("cargo:rerun-if-env-changed=RANA_COMMIT");
-    // Whoever builds outside of a repository may say it.
+    // RANA_COMMIT sets the commit of a build outside a git repository.
     let given = std::env::var("RANA_COMMIT").ok();
     let commit = given.or_else(|| git(&["rev-parse", "--short=12", "HEAD"]));
     println!("cargo:rustc-env=RANA_COMMIT={}", commit.as_deref().unwrap_or("unknown"));
-    // Every commit and checkout appends to this file.
+    // Rebuild after every commit and checkout: git appends both to logs/HEAD.
     println!("cargo:rerun-if-changed=build.rs");
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|log| Path::new(log).exists()) {
         println!("cargo:rerun-if-changed={log}");

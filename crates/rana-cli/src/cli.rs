@@ -1,4 +1,4 @@
-//! What can be typed: one subcommand per file of `command/`.
+//! The command line as clap parses it: one subcommand per file of `command/`.
 
 use clap::{Args, Parser, Subcommand};
 
@@ -21,17 +21,17 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// How every command prints.
+/// Output options that all commands share.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
     /// Print the result as JSON on standard output.
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Print nothing but the result and errors.
+    /// Print only the result and errors.
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
-    /// When to use colours; NO_COLOR is respected.
+    /// When to use colours; the variable NO_COLOR turns them off.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: ColorWhen,
 }
@@ -73,6 +73,6 @@ pub(crate) enum Command {
     Episodes(command::episodes::EpisodesArgs),
     Export(command::export::ExportArgs),
     Synth(command::synth::SynthArgs),
-    Completions(command::shell_files::CompletionsArgs),
-    Man(command::shell_files::ManArgs),
+    Completions(command::completions::CompletionsArgs),
+    Man(command::man::ManArgs),
 }

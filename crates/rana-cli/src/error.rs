@@ -3,12 +3,13 @@ use std::io;
 use std::path::Path;
 
 use rana::LearnError;
+use rana::answers::AnswerError;
 use rana::embed::link_prediction::LinkPredictionError;
 use rana::embed::{CheckpointError, TableError, TrainError};
 use rana::eval::FewShotError;
 use rana::fewshot::{EpisodeError, SplitError, SupportError};
 use rana::fused_training::FusedError;
-use rana::graph::format::{ExportError, FormatError};
+use rana::graph::format::FormatError;
 use rana::graph::synth::SynthError;
 use rana::graph::{HeldOut, Split, StoreError};
 use rana::models::OpenError;
@@ -19,7 +20,7 @@ use rana::sweep::PlanError;
 use rana::trial::TrialError;
 use rana_server::ServerError;
 
-/// Every error that can end a command.
+/// Any error that can end a command.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
     /// The arguments contradict each other (exit code 2, like clap's own).
@@ -30,7 +31,7 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("{file}: {source}")]
-    Export { file: String, source: ExportError },
+    Export { file: String, source: AnswerError },
     #[error(transparent)]
     Split(#[from] SplitError),
     #[error(transparent)]
@@ -63,7 +64,7 @@ pub(crate) enum CliError {
     LinkPrediction(#[from] LinkPredictionError),
     #[error("{file}: {message}")]
     Settings { file: String, message: String },
-    #[error("{place}: no training was interrupted here, so there is nothing to resume")]
+    #[error("{place}: there is no interrupted training here, so nothing to resume")]
     NothingToResume { place: String },
     #[error("stopped in epoch {epoch} of {epochs}; a checkpoint is written. Resume it with `{resume}`")]
     Stopped { epoch: u32, epochs: u32, resume: String },
@@ -81,7 +82,7 @@ pub(crate) enum CliError {
     Reproduction(#[from] ReproductionError),
     #[error("{file}: {source}")]
     Plan { file: String, source: PlanError },
-    #[error("stopped; what was done is kept. Resume it with `{resume}`")]
+    #[error("stopped; finished work is kept. Resume it with `{resume}`")]
     StoppedTrials { resume: String },
     #[error("{store}: no vectors. Make some with `rana embed {store}`")]
     NoVectors { store: String },
@@ -109,7 +110,7 @@ impl CliError {
         Self::Io { file: path.display().to_string(), action, source }
     }
 
-    /// 2 where the arguments cannot be met whatever the data, as for clap's own errors; else 1.
+    /// 2 if the arguments are wrong regardless of the data, as for clap's own errors; else 1.
     pub(crate) fn exit_code(&self) -> u8 {
         let is_usage = match self {
             Self::Usage(_) | Self::Settings { .. } | Self::Plan { .. } => true,
@@ -136,7 +137,7 @@ impl CliError {
         if is_usage { 2 } else { 1 }
     }
 
-    /// Whether the reader of our output went away.
+    /// Whether the reader of standard output closed the pipe.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         let mut cause: Option<&(dyn Error + 'static)> = Some(self);
         while let Some(error) = cause {

@@ -1,7 +1,8 @@
-//! What to type after an error. The library says what is wrong in its own words; the command line adds its flags and
-//! commands here.
+//! Hints: what to type after an error. The library says what is wrong; the command line adds its flags and commands
+//! here.
 
 use rana::LearnError;
+use rana::answers::AnswerError;
 use rana::embed::TableError;
 use rana::eval::FewShotError;
 use rana::fewshot::SupportError;
@@ -20,14 +21,18 @@ use rana_server::{JournalError, ServerError};
 
 use crate::error::CliError;
 
-/// An error that the command line can add something to.
+/// An error that the command line can add a hint to.
 pub(crate) trait Hint {
-    /// What to type.
+    /// What to type, if there is something.
     fn hint(&self) -> Option<String>;
 }
 
 fn other_out() -> Option<String> {
-    Some("choose another directory by --out DIR".to_owned())
+    Some("choose another directory with --out DIR".to_owned())
+}
+
+fn other_format() -> Option<String> {
+    Some("choose another format with --format NAME".to_owned())
 }
 
 fn make_tasks() -> Option<String> {
@@ -63,10 +68,10 @@ impl Hint for FormatError {
     fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Malformed { .. } => "--lenient skips and counts such lines".to_owned(),
-            Self::NotAsNamed { looks, .. } => format!("read it as it looks by --format {}", looks.name()),
-            Self::NotParquet { .. } => "set the format by --format NAME".to_owned(),
+            Self::NotAsNamed { looks, .. } => format!("read it as it looks with --format {}", looks.name()),
+            Self::NotParquet { .. } => "set the format with --format NAME".to_owned(),
             Self::NoDelimiter { .. } => {
-                "set the format by --format NAME or the delimiter by --delimiter".to_owned()
+                "set the format with --format NAME or the delimiter with --delimiter".to_owned()
             }
             Self::Columns { problem, .. } => return problem.hint(),
             Self::ReleaseOption { option, .. } => format!("leave out {}", flag_of_import(option)),
@@ -96,12 +101,12 @@ fn flag_of_import(option: &str) -> String {
 impl Hint for ColumnsProblem {
     fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::Undecided { role, .. } => format!("name it by --{} NAME", role.name()),
+            Self::Undecided { role, .. } => format!("name it with --{} NAME", role.name()),
             Self::Count { found } => {
                 let others = ",_".repeat(found.saturating_sub(3));
-                format!("say which they are, for instance by --columns h,r,t{others}")
+                format!("choose them, for instance with --columns h,r,t{others}")
             }
-            Self::Shared => "name them by --head, --relation and --tail".to_owned(),
+            Self::Shared => "name them with --head, --relation and --tail".to_owned(),
             _ => return None,
         })
     }
@@ -117,12 +122,19 @@ impl Hint for StoreError {
     }
 }
 
+impl Hint for AnswerError {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Export(error) => error.hint(),
+            Self::Wikidata { .. } => other_format(),
+        }
+    }
+}
+
 impl Hint for ExportError {
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Name { .. } | Self::InverseName { .. } | Self::Wikidata { .. } => {
-                Some("choose another format by --format NAME".to_owned())
-            }
+            Self::Name { .. } | Self::InverseName { .. } => other_format(),
             Self::Occupied(_) => other_out(),
             _ => None,
         }
@@ -145,7 +157,7 @@ impl Hint for TableError {
                 Some("`rana embed KG` makes vectors".to_owned())
             }
             Self::Occupied { .. } | Self::Locked { .. } => other_out(),
-            Self::UnknownFormat { .. } => Some("set the format by --format NAME".to_owned()),
+            Self::UnknownFormat { .. } => Some("set the format with --format NAME".to_owned()),
             _ => None,
         }
     }
@@ -155,7 +167,7 @@ impl Hint for SupportError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::OtherShots { trained, found } => Some(format!(
-                "evaluate with --shots {trained}, or make vectors by `rana embed --facts supports --shots {found}`"
+                "evaluate with --shots {trained}, or make vectors with `rana embed --facts supports --shots {found}`"
             )),
             _ => None,
         }
@@ -224,8 +236,8 @@ impl Hint for TrainingError {
                 Some(format!("`rana embed KG --fold {fold}` makes such vectors; --vectors DIR chooses them"))
             }
             Self::NoDevTasks => make_tasks(),
-            Self::TooFewFacts { .. } => Some("lower it by --set shots=K".to_owned()),
-            Self::Diverged { .. } => Some("lower it by --set learning_rate=X".to_owned()),
+            Self::TooFewFacts { .. } => Some("lower it with --set shots=K".to_owned()),
+            Self::Diverged { .. } => Some("lower it with --set learning_rate=X".to_owned()),
             Self::Run(error) => error.hint(),
             Self::Config(_) | Self::Episode(_) | Self::NoCandidates { .. } | Self::Validation(_) => None,
         }
@@ -265,7 +277,7 @@ impl Hint for OpenError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Manifest(error) => error.hint(),
-            Self::Graph { .. } => Some("say where it is by --graph KG".to_owned()),
+            Self::Graph { .. } => Some("say where it is with --graph KG".to_owned()),
             Self::Vectors { .. } => {
                 Some("`rana eval RUN --vectors DIR` takes them from another place".to_owned())
             }
@@ -302,7 +314,7 @@ impl Hint for FusedError {
             Self::Support(error) => error.hint(),
             Self::Evaluation(error) => error.hint(),
             Self::NoExamples => {
-                Some("lower it by --set shots=[1], or make tasks by `rana split KG`".to_owned())
+                Some("lower it with --set shots=[1], or make tasks with `rana split KG`".to_owned())
             }
             Self::Exists { .. } => other_out(),
         }
@@ -313,11 +325,11 @@ impl Hint for ReproductionError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::NoFiles { .. } => Some(
-                "say where they are by --data DIR, or set RANA_DATASETS to the folder that holds such folders"
+                "say where they are with --data DIR, or set RANA_DATASETS to the folder that holds such folders"
                     .to_owned(),
             ),
             Self::Unavailable { instead, .. } => Some(format!("--dataset {instead}")),
-            Self::Preset { .. } => Some("choose others by --preset NAME".to_owned()),
+            Self::Preset { .. } => Some("choose others with --preset NAME".to_owned()),
             Self::Vectors { .. } | Self::Row { .. } | Self::Split(_) => None,
             Self::Kge(error) => error.hint(),
             Self::Format(error) => error.hint(),
@@ -333,9 +345,9 @@ impl Hint for PredictorError {
         match self {
             Self::Open(error) => error.hint(),
             Self::Support(error) => error.hint(),
-            Self::NoSupport => Some("give pairs by --support FILE or --pair HEAD TAIL".to_owned()),
+            Self::NoSupport => Some("give pairs with --support FILE or --pair HEAD TAIL".to_owned()),
             Self::NoCandidates => {
-                Some("choose candidates by --type, --candidates or --all-candidates".to_owned())
+                Some("choose candidates with --type, --candidates or --all-candidates".to_owned())
             }
             _ => None,
         }
@@ -346,9 +358,9 @@ impl Hint for ServerError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Predictor(error) => error.hint(),
-            Self::Bind { .. } => Some("choose another address by --listen ADDRESS".to_owned()),
+            Self::Bind { .. } => Some("choose another address with --listen ADDRESS".to_owned()),
             Self::Decisions(JournalError::Torn { .. }) => None,
-            Self::Decisions(_) => Some("choose another file by --decisions FILE".to_owned()),
+            Self::Decisions(_) => Some("choose another file with --decisions FILE".to_owned()),
             Self::System(_) => None,
         }
     }
@@ -377,7 +389,7 @@ mod tests {
     fn options_of_an_import_are_flags() {
         let problem = ColumnsProblem::Count { found: 5 };
         let error = CliError::from(FormatError::Columns { file: "a".to_owned(), problem });
-        assert_eq!(error.hint().unwrap(), "say which they are, for instance by --columns h,r,t,_,_");
+        assert_eq!(error.hint().unwrap(), "choose them, for instance with --columns h,r,t,_,_");
         for (option, flag) in [
             ("type_triples", "--type-triples"),
             ("label_relations", "--label-relation"),

@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     let terminal = Terminal::new(&cli.output);
     match command::run(cli.command, &terminal) {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader closed the pipe because it has read enough.
+        // The reader has read enough and closed the pipe.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             terminal.error(&error);
@@ -30,8 +30,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// The Parquet library panics on some damaged files; the reader catches that and reports the
-/// damage, so the message of the panic is left out. All other panics are bugs and are shown.
+/// Hides the panic messages of the Parquet library. It panics on some damaged files, and the reader turns that into
+/// an error. All other panics are bugs and are shown.
 fn keep_caught_panics_quiet() {
     let show = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -1,4 +1,4 @@
-//! Settings from files and from `--set`, laid over those they start from.
+//! Settings from files and from `--set`, which override the base settings.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::error::CliError;
 
 /// Some settings as TOML.
 pub(crate) struct SettingsFile {
-    /// Where they come from.
+    /// The name of the source, for messages.
     pub(crate) name: String,
     pub(crate) settings: Settings,
 }
@@ -30,7 +30,7 @@ impl SettingsFile {
         Ok(Self { settings, ..file })
     }
 
-    /// The settings of `--set KEY=VALUE`: a value that is not TOML is a text.
+    /// The settings of `--set KEY=VALUE`. A value that is not TOML is taken as a string.
     pub(crate) fn of_assignments(assignments: &[String]) -> Result<Self, CliError> {
         let settings = Settings::of_assignments(assignments)
             .map_err(|error: SettingsError| CliError::Usage(format!("--set {error}")))?;
@@ -41,13 +41,13 @@ impl SettingsFile {
         CliError::Settings { file: self.name.clone(), message: error.to_string() }
     }
 
-    /// These settings over others.
+    /// Overrides the fields of `base` that these settings name.
     pub(crate) fn over<T: Serialize + DeserializeOwned>(&self, base: &T) -> Result<T, CliError> {
         self.settings.over(base).map_err(|error| self.bad(&error))
     }
 }
 
-/// Prints settings as TOML, every field; lines that would set optional fields are comments on top.
+/// Prints all settings as TOML. Optional fields that are not set are comments at the top.
 pub(crate) fn print_settings(settings: &impl Serialize, unset: &[String]) -> Result<(), CliError> {
     let mut text: String = unset.iter().map(|line| format!("# {line}\n")).collect();
     text += &toml::to_string(settings).map_err(io::Error::other)?;

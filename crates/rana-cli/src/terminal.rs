@@ -1,4 +1,4 @@
-//! Everything that reaches the screen: data on standard output, the rest on standard error.
+//! All output: results on standard output, everything else on standard error.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
@@ -21,7 +21,7 @@ pub(crate) const DIM: Style = Style::new().dimmed();
 const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Where a command prints to, and how much.
+/// The output of a command, and how much of it is shown.
 pub(crate) struct Terminal {
     json: bool,
     quiet: bool,
@@ -32,15 +32,17 @@ impl Terminal {
         Self { json: output.json, quiet: output.quiet }
     }
 
-    /// Refuses `--json` where standard output carries data of another form.
+    /// Rejects `--json` if standard output carries other data.
     pub(crate) fn refuse_json(&self, what: &str) -> Result<(), CliError> {
         if self.json {
-            return Err(CliError::Usage(format!("{what} on standard output leaves no room for --json")));
+            return Err(CliError::Usage(format!(
+                "--json cannot be used here: standard output carries {what}"
+            )));
         }
         Ok(())
     }
 
-    /// Prints the result of a command: JSON if asked for, else what `human` writes.
+    /// Prints the result of a command: JSON if asked for, else the text that `human` writes.
     pub(crate) fn result<T: Serialize>(
         &self,
         value: &T,
@@ -56,8 +58,8 @@ impl Terminal {
         Ok(out.flush()?)
     }
 
-    /// Prints the account of a command whose result is on disk: JSON on standard output if asked
-    /// for, else, unless `--quiet`, what `human` writes on standard error.
+    /// Prints the summary of a command whose result is on disk: JSON on standard output if asked for, else the text
+    /// that `human` writes on standard error. `--quiet` hides that text.
     pub(crate) fn account<T: Serialize>(
         &self,
         value: &T,
@@ -72,21 +74,21 @@ impl Terminal {
         Ok(())
     }
 
-    /// Prints a warning; also under `--json`.
+    /// Prints a warning, also with `--json`.
     pub(crate) fn warn(&self, text: &str) {
         if !self.quiet {
             let _ = writeln!(anstream::stderr(), "{YELLOW}warning:{YELLOW:#} {text}");
         }
     }
 
-    /// Prints how far long work is; unlike a progress bar, it stays in a log.
+    /// Prints a line about the progress of long work. Unlike a progress bar, it stays in a log.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
             let _ = writeln!(anstream::stderr(), "{DIM}{text}{DIM:#}");
         }
     }
 
-    /// Prints an error, and what to type if there is something.
+    /// Prints an error, and a hint if there is one.
     pub(crate) fn error(&self, error: &CliError) {
         let mut out = anstream::stderr();
         let _ = writeln!(out, "{RED}error:{RED:#} {error}");
@@ -102,7 +104,7 @@ impl Terminal {
         bar
     }
 
-    /// A progress bar, drawn only on a terminal.
+    /// A progress bar; it is drawn only on a terminal.
     pub(crate) fn progress(&self) -> Bar {
         let shown = !self.quiet && !self.json && io::stderr().is_terminal();
         Bar { shown, is_of_whole: false, bar: Mutex::new(None) }
@@ -144,7 +146,7 @@ impl Bar {
         *self.current() = Some(bar);
     }
 
-    /// Starts the bar where earlier work ended, without counting that as speed.
+    /// Starts the bar at the position where earlier work ended. This is not counted as speed.
     pub(crate) fn jump(&self, position: u64) {
         if let Some(bar) = &*self.current() {
             bar.set_position(position);
@@ -152,7 +154,7 @@ impl Bar {
         }
     }
 
-    /// How far the bar is; 0 if it is not shown.
+    /// The position of the bar; 0 if it is hidden.
     pub(crate) fn position(&self) -> u64 {
         self.current().as_ref().map_or(0, ProgressBar::position)
     }
@@ -164,7 +166,7 @@ impl Bar {
         }
     }
 
-    /// Lets something print without being torn by the bar.
+    /// Hides the bar while `print` prints.
     pub(crate) fn above(&self, print: impl FnOnce()) {
         match &*self.current() {
             Some(bar) => bar.suspend(print),
@@ -260,7 +262,7 @@ pub(crate) fn results(results: &ResultsTable) -> String {
     table.trim_fmt()
 }
 
-/// A time as people say it.
+/// A duration with a unit that suits it.
 pub(crate) fn duration(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
@@ -270,7 +272,7 @@ pub(crate) fn duration(time: Duration) -> String {
     }
 }
 
-/// A number with thousands separated, as people read it.
+/// A number with separated thousands.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -283,7 +285,7 @@ pub(crate) fn thousands(number: u64) -> String {
     text
 }
 
-/// A size in bytes, as people read it.
+/// A size in bytes, KiB, MiB and so on.
 pub(crate) fn bytes(count: u64) -> String {
     indicatif::HumanBytes(count).to_string()
 }

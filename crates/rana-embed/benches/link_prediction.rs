@@ -1,7 +1,7 @@
 //! How long it takes to rank both ends of all test facts of FB15k-237 with vectors of dimension 100.
 //!
-//! `cargo bench -p rana-embed --bench link_prediction`; the time does not depend on what the
-//! vectors are, so they are random.
+//! `cargo bench -p rana-embed --bench link_prediction`. The vectors are random: the time does not depend on their
+//! values.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::collections::HashSet;
@@ -22,7 +22,7 @@ use rand_chacha::rand_core::SeedableRng;
 mod datasets;
 
 const DIM: usize = 100;
-/// Queries that are scored per candidate row read.
+/// How many queries are scored each time a candidate row is read.
 const TOGETHER: usize = 4;
 const LANES: usize = 20;
 
@@ -42,7 +42,7 @@ impl Translation {
 }
 
 fn closeness(target: &[f32; DIM], row: &[f32; DIM]) -> f32 {
-    // Several running sums, so that the compiler may use vector instructions.
+    // Several sums, so that the compiler can use vector instructions.
     let mut sums = [0.0f32; LANES];
     for (target, row) in target.chunks_exact(LANES).zip(row.chunks_exact(LANES)) {
         for lane in 0..LANES {
@@ -74,7 +74,7 @@ impl LinkScorer for Translation {
     }
 }
 
-/// Costs next to nothing itself, so that what is left is the ranking.
+/// A scorer that costs almost nothing, to measure the ranking alone.
 struct Free(usize);
 
 impl LinkScorer for Free {
@@ -122,5 +122,5 @@ fn main() {
     }
     let questions: HashSet<LinkQuery> =
         test.iter().flat_map(|&fact| Side::ALL.map(|side| LinkQuery::of(fact, side).0)).collect();
-    println!("distinct questions: {}", questions.len());
+    println!("distinct queries: {}", questions.len());
 }

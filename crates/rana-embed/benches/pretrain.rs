@@ -1,7 +1,7 @@
-//! How fast models are trained: prints one line of JSON per epoch, for `benches/pretrain.py` to read.
+//! Measures the speed of training. Prints one line of JSON per epoch, which `benches/pretrain.py` reads.
 //!
 //! `cargo bench -p rana-embed --bench pretrain -- --data DIR --config FILE [--facts N] [--threads N]`;
-//! the config is the TOML of an [`EmbedConfig`], and `--facts` trains on the first so many facts.
+//! the config is the TOML of an [`EmbedConfig`], and `--facts N` trains on the first N facts only.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use rana_embed::{Checkpoint, EmbedConfig, EpochReport, Hooks, Observer, Trainer,
 use rana_graph::format::Source;
 use rana_graph::{Duplicates, Graph, GraphBuilder, ImportOptions, import};
 
-/// Prints how long each epoch took, all that belongs to it included.
+/// Prints the time of each epoch.
 struct Clock {
     facts: usize,
     last: Instant,
@@ -53,7 +53,7 @@ impl Arguments {
                 }
                 "--facts" => facts = Some(words.next()?.parse().unwrap()),
                 "--threads" => threads = words.next()?.parse().unwrap(),
-                // Cargo says that this is a benchmark.
+                // Cargo passes this flag to benchmarks.
                 "--bench" => {}
                 other => panic!("unknown argument {other}"),
             }
@@ -62,7 +62,7 @@ impl Arguments {
     }
 }
 
-/// The same entities and relations with the first few facts only.
+/// The same entities and relations, with only the first facts.
 fn shortened(graph: &Graph, facts: usize) -> Graph {
     let mut builder = GraphBuilder::new(Duplicates::Keep);
     for name in graph.entities().map(|entity| graph.entity_name(entity)) {

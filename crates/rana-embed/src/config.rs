@@ -1,50 +1,50 @@
-//! [`EmbedConfig`]: everything a pre-training depends on, checked once.
+//! [`EmbedConfig`]: all settings of a pre-training, checked once.
 
 use serde::{Deserialize, Serialize};
 
 use crate::loss::Loss;
 use crate::model::{ModelKind, Norm};
 use crate::negatives::Negatives;
-use crate::optimiser::{Optimiser, Regulariser};
+use crate::optimiser::Optimiser;
+use crate::regulariser::Regulariser;
 
 /// How threads share the parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Updates {
-    /// The gradients of a batch are taken at the parameters before it, summed per row in a fixed
-    /// order and applied once: the same seed gives the same bits with any number of threads.
+    /// Batch by batch. The gradients of a batch are computed at the same parameters, summed per row in a fixed order,
+    /// and applied once. The same seed gives the same bits with any number of threads.
     #[default]
     Deterministic,
-    /// Threads update rows where they lie, gradient by gradient, without waiting for each other: in
-    /// every epoch entities are dealt out to buckets, and threads work on pairs of buckets that have
-    /// no entity in common. Negatives come from the bucket of the true answer, and a relation is the
-    /// mean of what the threads made of it.
+    /// In place. Threads update rows after each gradient, without waiting for each other. In every epoch the entities
+    /// are divided into buckets, and threads work on pairs of buckets that have no entity in common. Negatives are
+    /// drawn from the bucket of the true answer. A relation row is the mean of the threads' copies of it.
     LockFree,
 }
 
 rana_graph::named!(Updates, "update mode", { Deterministic => "deterministic", LockFree => "lock-free" });
 
-/// When to look at held-out facts, and when to give up.
+/// When to validate, and when to stop early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Validation {
-    /// Validate after every so many epochs; 0 never does.
+    /// Validate after this many epochs; 0 means never.
     pub every: u32,
-    /// Stop after so many validations in a row without a new best; 0 never does.
+    /// Stop after this many validations in a row without a new best; 0 means never.
     pub patience: u32,
-    /// How many facts to look at, drawn by the seed: of the graph's own valid facts if it has some,
-    /// else background facts that are then held out of training.
+    /// How many facts to validate on, drawn by the seed. They are valid facts of the graph if it has some, else
+    /// background facts, which are then left out of training.
     pub facts: usize,
 }
 
 impl Default for Validation {
-    /// Every ten epochs, at 1,000 facts, stopping at the third time without a gain.
+    /// Validates every ten epochs on 1,000 facts, and stops after three validations without a new best.
     fn default() -> Self {
         Self { every: 10, patience: 3, facts: 1000 }
     }
 }
 
-/// Everything a pre-training depends on, apart from the facts.
+/// All settings of a pre-training, apart from the facts.
 ///
 /// ```
 /// use rana_embed::{EmbedConfig, ModelKind};
@@ -60,38 +60,38 @@ pub struct EmbedConfig {
     pub norm: Norm,
     /// Numbers per entity row; even for models whose rows have two halves.
     pub dim: usize,
-    /// Give every relation a second row for its inverse, and ask for heads through that row.
+    /// Give every relation a second row for its inverse. Queries for heads then use that row.
     pub inverses: bool,
-    /// What training minimises.
+    /// The loss function.
     pub loss: Loss,
-    /// How gradients become updates.
+    /// The optimiser.
     pub optimiser: Optimiser,
-    /// The size of a step.
+    /// The learning rate.
     pub learning_rate: f32,
-    /// Let the size of a step fall linearly to this share of itself over the epochs.
+    /// The share of the learning rate that is left in the last epoch; it falls linearly.
     pub final_learning_rate: f32,
     /// Passes over the facts.
     pub epochs: u32,
     /// Facts per update, if updates are deterministic.
     pub batch: usize,
-    /// What true facts are contrasted with.
+    /// How negatives are drawn.
     pub negatives: Negatives,
-    /// What keeps the rows of true facts small.
+    /// The regulariser of the rows of true facts.
     pub regulariser: Regulariser,
-    /// Entity rows longer than this (L2) are scaled back to it after each update.
+    /// The largest L2 norm of entity rows; longer rows are scaled back after each update.
     pub max_norm: Option<f32>,
-    /// Half the width of the uniform distribution rows start from; chosen by the model if not given.
+    /// Rows start uniform in ±`init`; chosen by the model if not given.
     pub init: Option<f32>,
     /// How threads share the parameters.
     pub updates: Updates,
-    /// When to look at held-out facts.
+    /// When to validate.
     pub validation: Validation,
     /// The same seed gives the same numbers.
     pub seed: u64,
 }
 
 impl Default for EmbedConfig {
-    /// TransE with self-adversarial negatives, which served the training-free probe best.
+    /// TransE with self-adversarial negatives, which was the best for the mean translation.
     fn default() -> Self {
         Self {
             model: ModelKind::default(),
@@ -118,13 +118,13 @@ impl Default for EmbedConfig {
 /// A field of a configuration that cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ConfigError {
-    /// A count that must be at least one.
+    /// A count is zero.
     #[error("{field} is 0; it must be at least 1")]
     Zero {
         /// The field.
         field: &'static str,
     },
-    /// The rows of the model have two halves.
+    /// The dimension is odd, but the rows of the model have two halves.
     #[error("dim is {dim}, but the rows of {model} have two halves; use an even number")]
     OddDim {
         /// The dimension asked for.
@@ -132,50 +132,50 @@ pub enum ConfigError {
         /// The model.
         model: ModelKind,
     },
-    /// More than this crate can address.
+    /// A number is too large.
     #[error("{field} is {value}; it must be at most {most}")]
     TooLarge {
         /// The field.
         field: &'static str,
-        /// What it says.
+        /// Its value.
         value: usize,
-        /// What is allowed.
+        /// The largest value allowed.
         most: usize,
     },
-    /// A number that must be above zero.
+    /// A number is not above zero.
     #[error("{field} is {value}; it must be a number above 0")]
     NotPositive {
         /// The field.
         field: &'static str,
-        /// What it says.
+        /// Its value.
         value: f32,
     },
-    /// A number that must not be below zero.
+    /// A number is below zero.
     #[error("{field} is {value}; it must be a number of at least 0")]
     Negative {
         /// The field.
         field: &'static str,
-        /// What it says.
+        /// Its value.
         value: f32,
     },
-    /// A number that must lie between 0 and 1.
+    /// A number is not between 0 and 1.
     #[error("{field} is {value}; it must lie between 0 and 1")]
     NoShare {
         /// The field.
         field: &'static str,
-        /// What it says.
+        /// Its value.
         value: f32,
     },
 }
 
 impl EmbedConfig {
-    /// The largest `dim`, `batch` and `negatives.count`: far beyond use, and safe to multiply.
+    /// The largest `dim`, `batch` and `negatives.count`. Products of them cannot overflow.
     pub const MOST: usize = 1 << 20;
 
     /// Checks every field.
     ///
     /// # Errors
-    /// At the first field that cannot be used.
+    /// If a field cannot be used; names the first.
     pub fn check(&self) -> Result<(), ConfigError> {
         at_least_one("dim", self.dim)?;
         if self.model.has_halves() && !self.dim.is_multiple_of(2) {

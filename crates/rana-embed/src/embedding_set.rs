@@ -1,13 +1,13 @@
-//! [`EmbeddingSet`]: the vectors of a graph, kept in a directory.
+//! [`EmbeddingSet`]: the vectors of a graph, stored in a directory.
 //!
 //! ```text
 //! VECTORS/
-//!   manifest.json                  what is here: version, shapes, checksums, how it was made
+//!   manifest.json                  version, shapes, checksums, how it was made
 //!   vectors-<hash>.safetensors     the tensors `entities` and `relations`, written once
 //! ```
 //!
-//! One file for both tables, named after its content: the manifest, replaced by one atomic rename,
-//! then always speaks of tables that belong together.
+//! Both tables are in one file, which is named after its content. The manifest is replaced by one atomic rename, so
+//! it always names tables that belong together.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
@@ -23,10 +23,10 @@ use crate::model::{ModelKind, Norm};
 use crate::parameters::Parameters;
 use crate::table::Table;
 use crate::table_error::TableError;
-use crate::train::Checkpoint;
+use crate::training::Checkpoint;
 use crate::vectors::Vectors;
 
-/// The version of the layout this program writes, and the only one it reads.
+/// The version of the layout that this program reads and writes.
 pub const EMBEDDING_VERSION: u32 = 1;
 
 /// The names of the two tables.
@@ -50,31 +50,31 @@ pub struct EmbeddingSet {
     pub metadata: EmbeddingMetadata,
 }
 
-/// How vectors were made.
+/// The metadata of vectors: how they were made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EmbeddingMetadata {
     /// The score function.
     pub model: ModelKind,
     /// The distance of TransE; the other models have no choice.
     pub norm: Norm,
-    /// How they were trained, mode of updates and seed included; none for vectors from elsewhere.
+    /// The settings they were trained with; `None` for imported vectors.
     pub training: Option<EmbedConfig>,
-    /// Which facts they were trained on, such as `background`, or which files they came from.
+    /// The facts they were trained on, such as `background`, or the files they were imported from.
     pub origin: String,
     /// How many facts of each dev and test task they were trained on, if any.
     pub support_shots: Option<usize>,
-    /// Which part of the train tasks they were trained without, if any, such as `2/5`.
+    /// The fold of the train tasks that was left out of their training, if any, such as `2/5`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fold: Option<String>,
-    /// Tells the facts of tasks they were trained on from others, if there were any.
+    /// A checksum of the task facts they were trained on, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_facts: Option<String>,
     /// The [fingerprint](Graph::fingerprint) of the graph they belong to.
     #[serde(with = "rana_graph::hex")]
     pub graph: u64,
-    /// Which relations have rows.
+    /// Which directions of relations have rows.
     pub relation_rows: RelationRows,
-    /// What was measured, by name.
+    /// Results of the training, by name.
     pub metrics: BTreeMap<String, f64>,
 }
 
@@ -82,10 +82,10 @@ pub struct EmbeddingMetadata {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RelationRows {
-    /// Forwards only: the row of a relation is its [number](RelationId::number).
+    /// Only the forward direction: the row of a relation is its [number](RelationId::number).
     #[default]
     Forward,
-    /// Both: the row of a relation or its inverse is its [directed id](RelationId::index).
+    /// Both directions: the row of a relation or its inverse is its [directed id](RelationId::index).
     Directed,
 }
 
@@ -98,8 +98,8 @@ impl RelationRows {
         }
     }
 
-    /// What so many rows are for the relations of a graph, those of tasks included or not, if they
-    /// are right. Where two readings are possible, the one with fewer relations.
+    /// Finds out what a table of `rows` rows holds for the relations of a graph, with or without those of tasks.
+    /// `None` if the number fits neither. If two readings are possible, the one with fewer relations.
     #[must_use]
     pub fn of(graph: &Graph, rows: usize) -> Option<Self> {
         [graph.relation_count(), graph.named_relation_count()]
@@ -121,8 +121,8 @@ impl RelationRows {
         format!("{relations} relations, {} with inverses", 2 * relations)
     }
 
-    /// Checks that two tables have the rows that a graph needs: one or two for each background
-    /// relation, and for the relations of tasks all or none.
+    /// Checks that two tables have the rows that a graph needs: one or two for each background relation, and either
+    /// all or no relations of tasks.
     pub(crate) fn check(self, graph: &Graph, entities: &Table, relations: &Table) -> Result<(), TableError> {
         check_entities(graph, entities, ENTITIES)?;
         let counts = [graph.relation_count(), graph.named_relation_count()];
@@ -137,7 +137,7 @@ impl RelationRows {
     }
 }
 
-/// Checks that a table has one row per entity; `name` is what it is called in the error.
+/// Checks that a table has one row per entity. `name` names the table in the error.
 pub(crate) fn check_entities(graph: &Graph, entities: &Table, name: &str) -> Result<(), TableError> {
     if entities.rows() == graph.entity_count() {
         return Ok(());
@@ -150,13 +150,13 @@ pub(crate) fn check_entities(graph: &Graph, entities: &Table, name: &str) -> Res
 }
 
 impl EmbeddingSet {
-    /// The distance that the vectors were made for: that of TransE, else the Euclidean one.
+    /// The distance of the vectors: that of TransE, else the Euclidean one.
     #[must_use]
     pub fn own_norm(&self) -> Norm {
         if self.metadata.model == ModelKind::TransE { self.metadata.norm } else { Norm::L2 }
     }
 
-    /// What an evaluation says about the vectors, by name.
+    /// The lines about the vectors in an evaluation, by name.
     #[must_use]
     pub fn details(&self, path: &Path) -> Vec<(&'static str, String)> {
         let EmbeddingMetadata { model, origin, support_shots, .. } = &self.metadata;
@@ -169,7 +169,7 @@ impl EmbeddingSet {
         ]
     }
 
-    /// The name of the file beside the vectors that an interrupted training leaves.
+    /// The name of the checkpoint file of an interrupted training, beside the vectors.
     pub const CHECKPOINT: &str = "checkpoint";
 
     /// The vectors of a graph; `metadata` is completed with the graph's fingerprint.
@@ -191,8 +191,8 @@ impl EmbeddingSet {
         Ok(Self { entities, relations, metadata })
     }
 
-    /// The vectors that a training made of a graph's facts; `metadata` says which and how well, and is
-    /// completed with all that the training knows.
+    /// The vectors that a training made from a graph's facts. `metadata` states the facts and the results; everything
+    /// else is filled in.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -214,7 +214,7 @@ impl EmbeddingSet {
         Self::new(graph, entities, relations, metadata)
     }
 
-    /// The rows where they lie, to score with.
+    /// The rows as a borrowed view, for scoring.
     #[must_use]
     pub fn vectors(&self) -> Vectors<'_> {
         Vectors {
@@ -227,10 +227,10 @@ impl EmbeddingSet {
         }
     }
 
-    /// Checks that vectors may be written to `path`, before the work of making them.
+    /// Checks that vectors may be written to `path`. Call it before training.
     ///
     /// # Errors
-    /// If the directory holds something else.
+    /// If the directory contains other files.
     pub fn check_target(path: impl AsRef<Path>) -> Result<(), TableError> {
         let path = path.as_ref();
         if path.exists() { refuse_foreign_directory(path) } else { Ok(()) }
@@ -240,8 +240,7 @@ impl EmbeddingSet {
     /// belong to `graph`.
     ///
     /// # Errors
-    /// If there are none, they have another version, were cut short or altered, or belong to
-    /// another graph.
+    /// If there are none, they have another version, were truncated or altered, or belong to another graph.
     pub fn open(path: impl AsRef<Path>, graph: &Graph) -> Result<Self, TableError> {
         let path = path.as_ref();
         let manifest = read_manifest(path)?;
@@ -277,7 +276,7 @@ impl EmbeddingSet {
         Ok(Self { entities, relations, metadata })
     }
 
-    /// How the vectors at `path` were made, without opening them.
+    /// The metadata of the vectors at `path`, without opening the tables.
     ///
     /// # Errors
     /// If there is no embedding set, or it has another version.
@@ -285,11 +284,11 @@ impl EmbeddingSet {
         Ok(read_manifest(path.as_ref())?.metadata)
     }
 
-    /// Writes the vectors to `path`, atomically replacing those that may be there.
+    /// Writes the vectors to `path`. Replaces existing vectors atomically.
     ///
     /// # Errors
-    /// If the directory holds something else, another process writes it, or the disk refuses;
-    /// vectors that were there before then stay as they were.
+    /// If the directory contains other files, another process writes it, or the disk fails. Existing vectors then
+    /// stay unchanged.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), TableError> {
         let path = path.as_ref();
         fs::create_dir_all(path).map_err(TableError::io(path, "create the directory"))?;
@@ -342,7 +341,7 @@ impl EmbeddingSet {
 }
 
 impl EmbeddingMetadata {
-    /// Checks that the model can read rows of these dimensions.
+    /// Checks that the model can use rows of these dimensions.
     fn check_dimensions(&self, entities: &Table, relations: &Table) -> Result<(), TableError> {
         let (dim, model) = (entities.dim(), self.model);
         if model.has_halves() && !dim.is_multiple_of(2) {
@@ -356,37 +355,37 @@ impl EmbeddingMetadata {
     }
 }
 
-/// The self-description of an embedding set: `manifest.json`.
+/// The manifest of an embedding set: `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Manifest {
     format: String,
     version: u32,
     written_by: String,
     metadata: EmbeddingMetadata,
-    /// The file, beside the manifest, that holds the tables.
+    /// The name of the file of the tables.
     file: String,
     /// Its size.
     bytes: u64,
     tables: BTreeMap<String, TableRecord>,
-    /// xxh3 of this manifest with an empty string in this place.
+    /// The xxh3 checksum of this manifest with an empty string in this field.
     checksum: String,
 }
 
 impl Manifest {
     fn expected_checksum(&self) -> String {
         let blank = Self { checksum: String::new(), ..self.clone() };
-        // A struct of strings and numbers always serialises.
+        // A struct of strings and numbers can always be serialised.
         let text = serde_json::to_vec(&blank).unwrap_or_default();
         format!("{:016x}", xxh3_64(&text))
     }
 }
 
-/// What the manifest knows of a table.
+/// The entry of a table in the manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct TableRecord {
     rows: usize,
     dim: usize,
-    /// The xxh3 of its values.
+    /// The xxh3 checksum of its values.
     #[serde(with = "rana_graph::hex")]
     xxh3: u64,
 }
@@ -413,7 +412,7 @@ fn read_manifest(path: &Path) -> Result<Manifest, TableError> {
     let missing = || TableError::Missing { path: path.to_owned() };
     let text = fs::read(&file).map_err(|_| missing())?;
     let damaged = |what: String| TableError::Altered { file: file.clone(), what };
-    // The version is read on its own first: a later manifest may have any other shape.
+    // The version is read first, because a later manifest may have another structure.
     let value: serde_json::Value =
         serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
     if value.get("format").and_then(|format| format.as_str()) != Some(FORMAT) {
@@ -429,17 +428,17 @@ fn read_manifest(path: &Path) -> Result<Manifest, TableError> {
         return Err(damaged("its checksum does not match".to_owned()));
     }
     if manifest.file != data_name(&manifest.tables) {
-        return Err(damaged("it names another file than its tables are in".to_owned()));
+        return Err(damaged("it does not name the file of its tables".to_owned()));
     }
     Ok(manifest)
 }
 
-/// Whether `path` has a manifest of ours, sound or not.
+/// Whether `path` has a manifest of an embedding set, valid or not.
 fn is_embedding_set(path: &Path) -> bool {
     fs::read_to_string(path.join(MANIFEST)).is_ok_and(|text| text.contains(FORMAT))
 }
 
-/// Only an empty directory or an embedding set may be written to; a user's own files never.
+/// Only an empty directory or an embedding set may be written to. This protects the user's own files.
 fn refuse_foreign_directory(path: &Path) -> Result<(), TableError> {
     if is_embedding_set(path) {
         return Ok(());
@@ -454,7 +453,7 @@ fn refuse_foreign_directory(path: &Path) -> Result<(), TableError> {
     Ok(())
 }
 
-/// Removes vectors and temporary files that no manifest names; failures are ignored.
+/// Removes vectors and temporary files that no manifest names. Failures are ignored.
 fn remove_leftovers(path: &Path, current: Option<&str>) {
     for name in names_in(path).unwrap_or_default() {
         if is_ours(&name) && Some(&*name) != current {
@@ -463,7 +462,7 @@ fn remove_leftovers(path: &Path, current: Option<&str>) {
     }
 }
 
-/// Whether a file is one that we write beside the manifest, finished or not.
+/// Whether this program writes files of this name beside the manifest.
 fn is_ours(name: &str) -> bool {
     let is_data = |name: &str| name.starts_with(DATA_PREFIX) && name.ends_with(DATA_ENDING);
     let is_unfinished = |name| name == MANIFEST || name == EmbeddingSet::CHECKPOINT || is_data(name);

@@ -1,10 +1,10 @@
 //! Embeddings of knowledge graphs: models, their training, tables of vectors, link prediction.
 //!
-//! This is the stretch `graph → embeddings` of the way data flows. It knows nothing of tasks.
+//! This crate does the step `graph → embeddings` of the data flow. It does not know tasks.
 //!
-//! Every model is a *query* and a *similarity*: from one end of a fact and its relation the model
-//! builds a vector as wide as an entity row, and the score of the fact is the similarity of that
-//! vector to the row of the entity at the other end. Higher is better, for every model.
+//! Every model is a *query* and a *similarity*. The query is a vector that the model builds from one end of a fact
+//! and its relation. The score of the fact is the similarity of the query and the row of the entity at the other end.
+//! A higher score is better, for every model.
 
 mod config;
 mod embedding_set;
@@ -20,14 +20,14 @@ mod optimiser;
 mod parameters;
 pub mod prefetch;
 mod preset;
-mod pretraining;
 mod recommended_config;
+mod regulariser;
 mod seed;
 mod side;
 mod similarity;
 mod table;
 mod table_error;
-mod train;
+mod training;
 mod vectors;
 
 pub use config::{ConfigError, EmbedConfig, Updates, Validation};
@@ -35,16 +35,16 @@ pub use embedding_set::{EMBEDDING_VERSION, EmbeddingMetadata, EmbeddingSet, Rela
 pub use loss::Loss;
 pub use model::{ModelKind, Norm};
 pub use negatives::{Negatives, Pool, Sides};
-pub use optimiser::{Optimiser, Regulariser};
+pub use optimiser::Optimiser;
 pub use parameters::Parameters;
 pub use preset::{PRESETS, Preset, PresetError, preset_names};
-pub use pretraining::{Pretraining, training_metrics};
+pub use regulariser::Regulariser;
 pub use side::Side;
 pub use similarity::{Blocks, Similarity};
 pub use table::{Norms, Table};
 pub use table_error::TableError;
-pub use train::{
-    Best, Checkpoint, CheckpointError, EpochReport, Hooks, Observer, Position, PretrainingOutcome,
-    TrainError, Trainer, TrainingData, Validate,
+pub use training::{
+    Best, Checkpoint, CheckpointError, EpochReport, Hooks, Observer, Position, Pretraining,
+    PretrainingOutcome, TrainError, Trainer, TrainingData, Validate, training_metrics,
 };
 pub use vectors::Vectors;

@@ -1,4 +1,4 @@
-//! [`Loss`]: what training minimises, for true facts against their negatives.
+//! [`Loss`]: the loss functions of training.
 
 use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 use crate::config::{ConfigError, not_negative, positive};
 use crate::math::{exp, softplus_and_sigmoid};
 
-/// The loss of one true fact of score `p` against negatives of scores `n`.
+/// The loss of one true fact with score `p` against negatives with scores `n`.
 ///
-/// `γ` shifts all scores up before they are judged: a distance is compared to `γ`.
+/// `γ` is added to all scores first, so a distance is compared with `γ`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Loss {
     /// The mean of `max(0, margin − p + n)` over the negatives (TransE).
     Margin {
-        /// How far a true fact has to be above a negative.
+        /// How much higher than a negative a true fact has to be.
         margin: f32,
     },
     /// `(softplus(−γ − p) + mean softplus(γ + n)) / 2`.
@@ -53,7 +53,7 @@ impl Loss {
         }
     }
 
-    /// The distance at which this loss cannot tell true from false, which sets the scale rows start at.
+    /// The distance at which this loss does not distinguish true from false. It sets the scale of the first rows.
     pub(crate) fn scale(&self) -> f32 {
         match *self {
             Self::Margin { margin } => margin,
@@ -64,8 +64,7 @@ impl Loss {
 
     /// Writes the gradients at all scores and gives the sum of the losses.
     ///
-    /// `negatives` holds `count` scores for each of `positives`, minus infinity where a negative is
-    /// not to count.
+    /// `negatives` holds `count` scores for each of `positives`; minus infinity marks a negative that is left out.
     pub(crate) fn gradients(
         self,
         count: usize,
@@ -87,8 +86,8 @@ impl Loss {
 }
 
 impl Loss {
-    /// Writes the gradients at the negatives `n` of one fact and gives its loss and the gradient
-    /// at its score `p`; `terms` is scratch as long as `n`.
+    /// Writes the gradients at the negatives `n` of one fact, and gives its loss and the gradient at its score `p`.
+    /// `terms` is a buffer as long as `n`.
     #[inline(always)]
     pub(crate) fn of_fact(self, p: f32, n: &[f32], dn: &mut [f32], terms: &mut [f32]) -> (f32, f32) {
         match self {
@@ -129,13 +128,13 @@ impl WithSimd for Gradients<'_> {
     }
 }
 
-// The functions below go over the negatives in simple passes, with `terms` to put the losses in:
-// such loops become vector instructions, one clever loop would not.
+// The functions below make several simple passes over the negatives, with the losses in `terms`. The compiler can
+// vectorise such passes, but not one complex loop.
 
 #[inline(always)]
 fn margin_ranking(margin: f32, p: f32, n: &[f32], dn: &mut [f32], terms: &mut [f32]) -> (f32, f32) {
-    // One negative, as in the paper, is its own mean. Whether the fact is satisfied can hardly be
-    // predicted, so all that waits for the answer should get it soon.
+    // With one negative, as in the paper, the mean is the negative itself. The branch on the loss is hard to predict,
+    // so its condition is computed early.
     if let ([n], [dn]) = (n, &mut *dn) {
         let short = margin - p + n;
         *dn = if short > 0.0 { 1.0 } else { 0.0 };
@@ -150,7 +149,7 @@ fn margin_ranking(margin: f32, p: f32, n: &[f32], dn: &mut [f32], terms: &mut [f
     (weight * sum(terms), -sum(dn))
 }
 
-/// A temperature of zero gives all negatives the same weight.
+/// With temperature zero all negatives have the same weight.
 #[inline(always)]
 fn logistic(
     gamma: f32,
@@ -160,7 +159,7 @@ fn logistic(
     dn: &mut [f32],
     terms: &mut [f32],
 ) -> (f32, f32) {
-    // First the weights, then the gradients in their place.
+    // First the weights, then the gradients in the same buffer.
     let valid = counted(n, terms);
     if valid == 0.0 {
         dn.fill(0.0);
@@ -200,7 +199,7 @@ fn softmax(p: f32, n: &[f32], dn: &mut [f32]) -> (f32, f32) {
     ((own + others).ln() + top - p, -others * scale)
 }
 
-/// How many negatives count.
+/// The number of negatives that are not left out.
 #[inline(always)]
 fn counted(n: &[f32], terms: &mut [f32]) -> f32 {
     for (term, &n) in terms.iter_mut().zip(n) {
@@ -209,12 +208,12 @@ fn counted(n: &[f32], terms: &mut [f32]) -> f32 {
     sum(terms)
 }
 
-/// A sum in eight strands, which is what one vector register holds.
+/// A sum of eight parallel partial sums, as many as a vector register holds.
 #[inline(always)]
 fn sum(values: &[f32]) -> f32 {
     let (eights, rest) = values.as_chunks::<8>();
     let mut total = 0.0;
-    // A few values, or one, should not wait for eight strands of zeros.
+    // A short input needs no partial sums.
     if !eights.is_empty() {
         let mut strands = [0.0; 8];
         for eight in eights {
@@ -260,7 +259,7 @@ mod tests {
         Loss::Softmax,
     ];
 
-    /// The loss as its definition reads, with the weights of the negatives given.
+    /// The loss by its definition, with given weights of the negatives.
     fn reference(loss: Loss, weights: &[f64], p: f64, n: &[f64]) -> f64 {
         let softplus = |x: f64| x.exp().ln_1p();
         let weighted = |f: &dyn Fn(f64) -> f64| weights.iter().zip(n).map(|(w, &n)| w * f(n)).sum::<f64>();

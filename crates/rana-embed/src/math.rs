@@ -1,11 +1,11 @@
 //! Elementary functions that the compiler can vectorise.
 //!
-//! The ones of the standard library are calls, and a loop around a call stays scalar. These are
-//! branch-free polynomials, accurate to a few units in the last place over the range they state.
+//! The functions of the standard library are calls, and a loop with a call cannot be vectorised. These are
+//! branch-free polynomials, accurate to a few units in the last place within their stated range.
 
 /// Adding this to a small number rounds it to an integer, which is then in the low bits.
 ///
-/// A conversion by `as` would check for overflow, one number at a time.
+/// A conversion with `as` checks each number for overflow.
 const ROUND: f32 = 12_582_912.0;
 
 /// `e^x`, for `x` clamped to ±87.
@@ -47,15 +47,15 @@ pub fn softplus_and_sigmoid(x: f32) -> (f32, f32) {
     (x.max(0.0) + 2.0 * z * p, slope)
 }
 
-/// What [`tanh`] is made of: the polynomials over and under `x`, by falling powers of `x²`.
+/// The polynomials of [`tanh`]: numerator and denominator, by falling powers of `x²`.
 pub const TANH_OVER: [f32; 5] = [1.426_917e-8, 2.125_1e-5, 3.534_024e-3, 0.134_132_45, 1.0];
 /// See [`TANH_OVER`].
 pub const TANH_UNDER: [f32; 5] = [8.145_099e-7, 3.348_860_4e-4, 2.602_274_1e-2, 0.467_465_67, 1.0];
 
 /// The hyperbolic tangent.
 ///
-/// An odd rational function fitted to it where it differs from ±1 in single precision; a quotient of
-/// exponentials would need twice the work.
+/// An odd rational function, fitted where tanh differs from ±1 in single precision. A quotient of exponentials would
+/// cost twice as much.
 #[inline(always)]
 #[must_use]
 pub fn tanh(x: f32) -> f32 {
@@ -67,8 +67,8 @@ pub fn tanh(x: f32) -> f32 {
 
 /// `1 / √x` for a normal `x` above zero.
 ///
-/// Halving the exponent gives the first guess, which Newton's method corrects: all of it pipelined
-/// multiplications, where a square root and a division each block their unit for many cycles.
+/// Halving the exponent gives the first guess, and Newton's method corrects it. These are pipelined multiplications;
+/// a square root and a division take many cycles each.
 #[inline(always)]
 #[must_use]
 pub fn inverse_sqrt(x: f32) -> f32 {

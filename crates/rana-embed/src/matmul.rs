@@ -1,14 +1,14 @@
 //! Matrix products, through the `gemm` crate.
 //!
-//! Each runs on the thread that asks for it, so that its sums do not depend on how many threads there are.
+//! Each product runs on the calling thread, so its sums do not depend on the number of threads.
 #![allow(unsafe_code, reason = "`gemm` takes raw pointers; the one call to it is checked right before")]
 
 use gemm::Parallelism;
 
 use crate::similarity::{Blocks, Forward};
 
-/// For each group, adds the candidates weighted by a query's row of `weights` to that query's
-/// gradient, and the queries weighted by a candidate's column to that candidate's gradient.
+/// For each group: adds to the gradient of a query the sum of the candidates, weighted by its row of `weights`; adds
+/// to the gradient of a candidate the sum of the queries, weighted by its column.
 pub(crate) fn add_weighted_sums(
     shape: Blocks,
     forward: Forward<'_>,
@@ -46,17 +46,17 @@ pub struct Matrix<'a, T> {
 }
 
 impl<'a, T> Matrix<'a, T> {
-    /// A matrix whose rows stand back to back in `values`.
+    /// A matrix with its rows one after the other in `values`.
     ///
     /// # Panics
-    /// If there are not so many values.
+    /// If the number of values is not `rows * columns`.
     #[must_use]
     pub fn new(values: &'a [T], rows: usize, columns: usize) -> Self {
         assert_eq!(values.len(), rows * columns, "values do not fit the shape");
         Self { values, rows, columns, is_transposed: false }
     }
 
-    /// The same with rows and columns exchanged.
+    /// The transposed matrix.
     #[must_use]
     pub fn transposed(self) -> Self {
         Self { rows: self.columns, columns: self.rows, is_transposed: !self.is_transposed, ..self }
@@ -68,7 +68,7 @@ impl<'a, T> Matrix<'a, T> {
     }
 }
 
-/// A number that matrices may hold: `f32` or `f64`.
+/// A type of matrix elements: `f32` or `f64`.
 pub trait Element: sealed::Sealed + Copy + 'static {
     /// The neutral element of multiplication.
     const ONE: Self;
@@ -83,13 +83,13 @@ impl Element for f64 {
 }
 
 mod sealed {
-    /// Keeps `Element` to the types that `gemm` knows.
+    /// Restricts `Element` to the types that `gemm` supports.
     pub trait Sealed {}
     impl Sealed for f32 {}
     impl Sealed for f64 {}
 }
 
-/// Adds `a · b` to a row-major matrix, on this thread.
+/// Adds `a · b` to a row-major matrix, on the calling thread.
 ///
 /// # Panics
 /// If the shapes do not fit.
@@ -99,8 +99,8 @@ pub fn add_product<T: Element>(to: &mut [T], a: Matrix<'_, T>, b: Matrix<'_, T>)
     assert_eq!(b.values.len(), b.rows * b.columns);
     assert_eq!(to.len(), a.rows * b.columns);
     let ((a_columns, a_rows), (b_columns, b_rows)) = (a.strides(), b.strides());
-    // SAFETY: by the four assertions above, every element that the shapes and strides address lies
-    // inside its slice; `to` is borrowed exclusively, so it overlaps neither `a` nor `b`.
+    // SAFETY: by the four assertions above, every element that the shapes and strides address is inside its slice.
+    // `to` is borrowed exclusively, so it overlaps neither `a` nor `b`.
     unsafe {
         gemm::gemm(
             a.rows,

@@ -1,4 +1,4 @@
-//! [`Negatives`]: what true facts are contrasted with, and how it is drawn.
+//! [`Negatives`]: the negatives of true facts, and how they are drawn.
 
 use rana_graph::{EntityId, Fact, Graph, Lists};
 use rand::RngExt;
@@ -7,31 +7,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{ConfigError, at_least_one};
 use crate::side::Side;
-use crate::train::{Among, Listed};
+use crate::training::{Among, Listed};
 
-/// Where negatives come from.
+/// The entities that negatives are drawn from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pool {
     /// All entities.
     #[default]
     All,
-    /// Entities that share a type with the true one; all entities where it has no type.
+    /// Entities that share a type with the true one; all entities if it has no type.
     Types,
-    /// Entities that the relation has at this end of some fact.
+    /// Entities that some fact of the relation has at this end.
     Range,
 }
 
 rana_graph::named!(Pool, "pool of negatives", { All => "all", Types => "types", Range => "range" });
 
-/// Which ends of a fact are asked for.
+/// For which ends of a fact negatives are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sides {
     /// Head and tail of every fact in every epoch.
     #[default]
     Both,
-    /// One end per fact and epoch: the facts of a chunk share the end, neighbouring chunks differ.
+    /// One end per fact and epoch. The facts of a chunk have the same end, and consecutive chunks alternate.
     Alternating,
     /// The tail only.
     Tail,
@@ -39,7 +39,7 @@ pub enum Sides {
 
 rana_graph::named!(Sides, "sides", { Both => "both", Alternating => "alternating", Tail => "tail" });
 
-/// What true facts are contrasted with.
+/// How negatives are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Negatives {
@@ -47,18 +47,18 @@ pub struct Negatives {
     pub count: usize,
     /// How many facts share the same negatives; 1 draws new ones for every fact.
     ///
-    /// Sharing makes the work a matrix product and is several times faster.
+    /// With sharing the scores are a matrix product, which is several times faster.
     pub shared_by: usize,
-    /// Where they come from; the facts of a chunk take turns where the pool depends on the fact.
+    /// What they are drawn from. If the pool depends on the fact, the facts of a chunk take turns.
     pub pool: Pool,
-    /// Do not count a negative that is a known fact.
+    /// Whether negatives that are known facts are left out.
     pub filtered: bool,
-    /// Which ends of a fact are asked for.
+    /// For which ends of a fact negatives are drawn.
     pub sides: Sides,
 }
 
 impl Default for Negatives {
-    /// 256, shared by as many facts, filtered, on both sides.
+    /// 256 negatives, shared by 256 facts, filtered, on both sides.
     fn default() -> Self {
         Self { count: 256, shared_by: 256, pool: Pool::All, filtered: true, sides: Sides::Both }
     }
@@ -71,18 +71,18 @@ impl Negatives {
     }
 }
 
-/// How often an entity is drawn from a pool before the pool is taken to have none that is allowed.
+/// After this many failed draws a pool counts as having no allowed entity.
 const TRIES: usize = 64;
 
-/// Draws negatives for the facts of one training.
+/// Draws the negatives of a training.
 pub(crate) struct Sampler<'d> {
     config: Negatives,
     graph: &'d Graph,
-    /// The entities of each type; empty unless the pool asks for them.
+    /// The entities of each type; empty unless the pool needs them.
     by_type: Lists<EntityId>,
-    /// The answers known for the query of each fact; there if negatives are filtered.
+    /// The known answers of each fact's query, if negatives are filtered.
     known: Option<[Known; 2]>,
-    /// The entities each relation has at its ends; there if the pool asks for them.
+    /// The entities that each relation has at its ends, if the pool needs them.
     ranges: Option<[Lists<EntityId>; 2]>,
 }
 
@@ -98,9 +98,9 @@ impl<'d> Sampler<'d> {
         Self { config, graph, by_type, known, ranges }
     }
 
-    /// Draws the negatives that chunks of `shared_by` facts share, those of a chunk in ascending order.
+    /// Draws the negatives of chunks of `shared_by` facts, in ascending order within a chunk.
     ///
-    /// The order brings rows that lie close together into the cache together.
+    /// Ascending rows are closer together in memory, which helps the cache.
     pub(crate) fn draw(
         &self,
         rng: &mut ChaCha8Rng,
@@ -134,7 +134,7 @@ impl<'d> Sampler<'d> {
         }
     }
 
-    /// Draws from the pool of a fact; from all that are allowed if the pool has none of them.
+    /// Draws from the pool of a fact, or from all allowed entities if the pool has none of them.
     fn draw_for(&self, rng: &mut ChaCha8Rng, side: Side, among: Option<Among<'_>>, fact: Fact) -> u32 {
         let pool = match self.config.pool {
             Pool::All => &[],
@@ -165,7 +165,7 @@ impl<'d> Sampler<'d> {
         let Some(known) = self.known.as_ref().map(|known| &known[side as usize]) else { return };
         for (listed, scores) in chunk.iter().zip(scores.chunks_exact_mut(negatives.len())) {
             let answers = known.answers(listed.position as usize);
-            // Look up the fewer among the more.
+            // Search for each element of the shorter list in the longer one.
             if answers.len() < negatives.len() {
                 for answer in answers {
                     let from = negatives.partition_point(|&negative| negative < answer.0);
@@ -183,7 +183,7 @@ impl<'d> Sampler<'d> {
     }
 }
 
-/// The end of a fact that is asked for.
+/// The end of a fact that a query asks for.
 pub(crate) fn answer(fact: Fact, side: Side) -> EntityId {
     match side {
         Side::Head => fact.head,
@@ -191,7 +191,7 @@ pub(crate) fn answer(fact: Fact, side: Side) -> EntityId {
     }
 }
 
-/// The end of a fact that is given.
+/// The end of a fact that a query gives.
 pub(crate) fn anchor(fact: Fact, side: Side) -> EntityId {
     match side {
         Side::Head => fact.tail,
@@ -205,7 +205,7 @@ fn entities_by_type(graph: &Graph) -> Lists<EntityId> {
     Lists::group(graph.type_names().len(), entries)
 }
 
-/// The entities each relation has at one end, each once, ascending.
+/// The entities that each relation has at one end, each once, ascending.
 fn range(facts: &[Fact], relations: usize, side: Side) -> Lists<EntityId> {
     let entries = facts.iter().map(|&fact| (fact.relation.number(), answer(fact, side)));
     Lists::group(relations, entries)
@@ -219,9 +219,9 @@ fn range(facts: &[Fact], relations: usize, side: Side) -> Lists<EntityId> {
         .collect()
 }
 
-/// The answers known for the query of each fact on one side.
+/// The known answers of each fact's query on one side.
 struct Known {
-    /// The list of each fact; facts with the same query share one.
+    /// The number of each fact's list; facts with the same query share one.
     list_of: Vec<u32>,
     /// Answers in ascending order.
     answers: Lists<EntityId>,

@@ -1,34 +1,30 @@
-//! [`Optimiser`]: how the gradient of a row becomes an update of it.
+//! [`Optimiser`]: turns the gradient of a row into an update.
 //!
-//! All optimisers are row-sparse: only rows with a gradient are touched, and each row has its own
-//! state.
+//! All optimisers are row-sparse: only rows with a gradient are updated, and each row has its own state.
 
-use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ConfigError, not_negative};
+use crate::config::ConfigError;
 use crate::math::inverse_sqrt;
-use crate::model::Layout;
 
-/// How the gradient of a row becomes an update of it.
+/// Turns the gradient of a row into an update.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Optimiser {
-    /// A step against the gradient.
+    /// Gradient descent.
     Sgd,
-    /// Every coordinate's step shrinks with the squares of its gradients so far (Duchi et al., 2011).
+    /// Adagrad: the step of a coordinate shrinks with the sum of its squared gradients (Duchi et al., 2011).
     #[default]
     Adagrad,
-    /// Steps along a running mean of gradients, scaled by a running mean of squares (Kingma and
-    /// Ba, 2015).
+    /// Adam: steps along a running mean of gradients, scaled by a running mean of squares (Kingma and Ba, 2015).
     ///
-    /// The running means of a row stand still while it has no gradient, and the bias correction
-    /// counts the row's own updates.
+    /// The running means of a row change only when the row has a gradient, and the bias correction counts the updates
+    /// of the row.
     Adam {
-        /// How slowly the mean of the gradients moves.
+        /// The decay of the mean of the gradients.
         #[serde(default = "Optimiser::default_beta1")]
         beta1: f32,
-        /// How slowly the mean of their squares moves.
+        /// The decay of the mean of their squares.
         #[serde(default = "Optimiser::default_beta2")]
         beta2: f32,
     },
@@ -63,12 +59,12 @@ impl Optimiser {
         Ok(())
     }
 
-    /// How many numbers of state a row of `width` numbers has.
+    /// The number of state values of a row of `width` numbers.
     pub(crate) const fn state_width(&self, width: usize) -> usize {
         match self {
             Self::Sgd => 0,
             Self::Adagrad => width,
-            // Two means, and how often the row was updated.
+            // Two means, and the number of updates of the row.
             Self::Adam { .. } => 2 * width + 1,
         }
     }
@@ -106,7 +102,7 @@ impl Optimiser {
     }
 }
 
-/// How one table is updated: the optimiser, the size of its step, and what rows have to obey.
+/// How one table is updated: optimiser, learning rate, largest norm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Update {
     pub(crate) optimiser: Optimiser,
@@ -115,14 +111,14 @@ pub(crate) struct Update {
 }
 
 impl Update {
-    /// Updates one row and its state; to be called from code that is compiled for vectors.
+    /// Updates one row and its state. Call it only from vectorised code.
     #[inline(always)]
     pub(crate) fn apply(&self, row: &mut [f32], state: &mut [f32], gradient: &[f32]) {
         self.optimiser.step(self.rate, row, state, gradient);
         self.bound(row);
     }
 
-    /// Shortens a row that has been updated if it has to be; to be called from such code too.
+    /// Scales a row back to the largest norm, if it is longer. Call it only from vectorised code.
     #[inline(always)]
     pub(crate) fn bound(&self, row: &mut [f32]) {
         if let Some(most) = self.max_norm {
@@ -151,92 +147,6 @@ fn shorten(row: &mut [f32], most: f32) {
         let scale = most / square.sqrt();
         for value in row {
             *value *= scale;
-        }
-    }
-}
-
-/// What keeps the rows of true facts small, added to the loss of each fact for each of its rows.
-///
-/// The angles of RotatE's relations are left alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Regulariser {
-    /// Nothing.
-    #[default]
-    None,
-    /// `weight · Σ x²`.
-    L2 {
-        /// How much it counts.
-        weight: f32,
-    },
-    /// `weight · Σ |x|³`, over the moduli of complex coordinates where a row has them (Lacroix et
-    /// al., 2018).
-    N3 {
-        /// How much it counts.
-        weight: f32,
-    },
-}
-
-impl Regulariser {
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
-        match *self {
-            Self::None => Ok(()),
-            Self::L2 { weight } | Self::N3 { weight } => not_negative("regulariser.weight", weight),
-        }
-    }
-
-    /// Adds the gradients at many rows back to back.
-    pub(crate) fn add_gradients(self, width: usize, layout: Layout, rows: &[f32], gradients: &mut [f32]) {
-        if self == Self::None {
-            return;
-        }
-        Arch::new().dispatch(Penalties { regulariser: self, width, layout, rows, gradients });
-    }
-
-    /// Adds the gradient at one row; to be called from code that is compiled for vectors.
-    #[inline(always)]
-    pub(crate) fn add_gradient(self, layout: Layout, row: &[f32], gradient: &mut [f32]) {
-        match (self, layout) {
-            (Self::None, _) => {}
-            (Self::L2 { weight }, _) => {
-                for (gradient, value) in gradient.iter_mut().zip(row) {
-                    *gradient += 2.0 * weight * value;
-                }
-            }
-            (Self::N3 { weight }, Layout::Real) => {
-                for (gradient, value) in gradient.iter_mut().zip(row) {
-                    *gradient += 3.0 * weight * value.abs() * value;
-                }
-            }
-            (Self::N3 { weight }, Layout::Complex) => {
-                let half = row.len() / 2;
-                let ((re, im), (d_re, d_im)) = (row.split_at(half), gradient.split_at_mut(half));
-                for ((re, im), (d_re, d_im)) in re.iter().zip(im).zip(d_re.iter_mut().zip(d_im)) {
-                    let scale = 3.0 * weight * (re * re + im * im).sqrt();
-                    *d_re += scale * re;
-                    *d_im += scale * im;
-                }
-            }
-        }
-    }
-}
-
-struct Penalties<'a> {
-    regulariser: Regulariser,
-    width: usize,
-    layout: Layout,
-    rows: &'a [f32],
-    gradients: &'a mut [f32],
-}
-
-impl WithSimd for Penalties<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let gradients = self.gradients.chunks_exact_mut(self.width);
-        for (row, gradient) in self.rows.chunks_exact(self.width).zip(gradients) {
-            self.regulariser.add_gradient(self.layout, row, gradient);
         }
     }
 }
@@ -288,34 +198,5 @@ mod tests {
         let mut row = vec![0.1; 11];
         update.apply(&mut row, &mut [], &[0.0; 11]);
         assert_eq!(row, [0.1; 11]);
-    }
-
-    #[test]
-    fn regularisers_have_the_slope_of_their_definition() {
-        let row = [0.5f64, -1.5, 2.0, 0.75];
-        let modulus = |re: f64, im: f64| re.hypot(im).powi(3);
-        type Value = fn(&[f64], &dyn Fn(f64, f64) -> f64) -> f64;
-        let cases: [(Regulariser, Layout, Value); 3] = [
-            (Regulariser::L2 { weight: 0.3 }, Layout::Real, |x, _| x.iter().map(|x| 0.3 * x * x).sum()),
-            (Regulariser::N3 { weight: 0.3 }, Layout::Real, |x, _| {
-                x.iter().map(|x| 0.3 * x.abs().powi(3)).sum()
-            }),
-            (Regulariser::N3 { weight: 0.3 }, Layout::Complex, |x, modulus| {
-                0.3 * (modulus(x[0], x[2]) + modulus(x[1], x[3]))
-            }),
-        ];
-        for (regulariser, layout, value) in cases {
-            let mut gradient = [1.0; 4];
-            regulariser.add_gradients(4, layout, &row.map(|x| x as f32), &mut gradient);
-            for at in 0..4 {
-                let moved = |by: f64| {
-                    let mut row = row;
-                    row[at] += by;
-                    value(&row, &modulus)
-                };
-                let expected = 1.0 + (moved(1e-6) - moved(-1e-6)) / 2e-6;
-                assert!((f64::from(gradient[at]) - expected).abs() < 1e-5, "{regulariser:?} at {at}");
-            }
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! [`Parameters`]: the vectors of a graph and the model they belong to.
+//! [`Parameters`]: the rows of a model under training.
 
 use rand::RngExt;
 use rayon::prelude::*;
@@ -9,7 +9,7 @@ use crate::model::{ModelKind, Norm};
 use crate::seed::{Purpose, rng};
 use crate::vectors::Vectors;
 
-/// One row per entity, one per relation (or per directed relation), and how they are read.
+/// The rows of a model: one per entity, and one per relation or per directed relation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
     /// The score function.
@@ -20,20 +20,20 @@ pub struct Parameters {
     pub dim: usize,
     /// Whether inverse relations have rows of their own.
     pub inverses: bool,
-    /// Entity rows back to back.
+    /// Entity rows, contiguous.
     pub entities: Vec<f32>,
-    /// Relation rows back to back: by directed id with inverses, by number without.
+    /// Relation rows, contiguous: by directed id with inverses, by number without.
     pub relations: Vec<f32>,
 }
 
-/// Rows that one stream of random numbers fills.
+/// Rows that are filled from one random stream.
 const INIT_BLOCK: usize = 256;
 
 impl Parameters {
-    /// Random rows, fixed by the seed.
+    /// Random rows, determined by the seed.
     ///
-    /// Rows start uniform within `init`; by default `(γ + 2) / dim` for distances, as in the code of
-    /// RotatE, and Xavier's bound for inner products. The angles of RotatE start anywhere.
+    /// Rows start uniform in ±`init`. The default is `(γ + 2) / dim` for distances, as in the code of RotatE, and
+    /// Xavier's bound for inner products. The angles of RotatE start anywhere.
     #[must_use]
     pub fn random(config: &EmbedConfig, entities: usize, relations: usize) -> Self {
         let EmbedConfig { model, norm, dim, inverses, seed, .. } = *config;
@@ -67,20 +67,20 @@ impl Parameters {
         }
     }
 
-    /// The same where it lies, to score with.
+    /// The rows as a borrowed view, for scoring.
     #[must_use]
     pub fn vectors(&self) -> Vectors<'_> {
         let Self { model, norm, dim, inverses, .. } = *self;
         Vectors { model, norm, dim, inverses, entities: &self.entities, relations: &self.relations }
     }
 
-    /// How many entities there are.
+    /// The number of entities.
     #[must_use]
     pub fn entity_count(&self) -> usize {
         self.vectors().entity_count()
     }
 
-    /// How many relations there are, inverses not counted.
+    /// The number of relations, without inverses.
     #[must_use]
     pub fn relation_count(&self) -> usize {
         self.vectors().relation_count()

@@ -1,24 +1,24 @@
-//! Presets: configurations that are known to reach published quality on a benchmark.
+//! Presets: settings that reach published quality on a benchmark.
 //!
-//! One TOML file per benchmark and model, with what it reaches in a comment on top.
+//! There is one TOML file per benchmark and model. A comment at its top states what it reaches.
 
 use crate::config::EmbedConfig;
 use crate::model::ModelKind;
 
-/// A configuration for a benchmark.
+/// The settings for a benchmark and a model.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// The benchmark.
+    /// The name of the preset, after its benchmark.
     pub name: &'static str,
     /// The model.
     pub model: ModelKind,
-    /// Which facts it is made for, by the name that a [manifest](crate::EmbeddingMetadata::origin) has for them.
+    /// The facts it is made for, named as in [`origin`](crate::EmbeddingMetadata::origin).
     pub facts: &'static str,
-    /// The configuration as TOML, comments included.
+    /// The settings as TOML, with comments.
     pub toml: &'static str,
 }
 
-/// Lists presets by the files they are in.
+/// Lists presets by their files.
 macro_rules! presets {
     ($($name:literal on $facts:literal: $($model:ident = $file:literal),+;)+) => {
         &[$($(Preset {
@@ -41,7 +41,7 @@ pub const PRESETS: &[Preset] = presets! {
     "nell-one-tuned" on "train-tasks": TransE = "transe", DistMult = "distmult";
 };
 
-/// No such preset.
+/// Why a preset was not found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PresetError {
     /// No preset has this name.

@@ -1,21 +1,21 @@
-//! The default settings of a training.
+//! The recommended settings for a model and the size of a graph.
 
 use crate::config::{EmbedConfig, Updates, Validation};
 use crate::loss::Loss;
 use crate::model::ModelKind;
 use crate::negatives::Negatives;
-use crate::optimiser::Regulariser;
+use crate::regulariser::Regulariser;
 
-/// Up to so many facts a graph is small: epochs cost nothing, and rows have few facts to learn from.
+/// Graphs with at most this many facts are small: epochs are cheap, and rows have few facts to learn from.
 const SMALL: usize = 50_000;
-/// From so many facts on a graph is large: a few epochs are enough, and memory is dear.
+/// Graphs with at least this many facts are large: a few epochs are enough, and memory is scarce.
 const LARGE: usize = 2_000_000;
 
 impl EmbedConfig {
-    /// Settings that serve a model well on a graph of so many facts.
+    /// Recommended settings of a model for a graph with this many facts.
     ///
-    /// The choices for each model follow the presets, the size of rows and the number of epochs what
-    /// a laptop does in minutes.
+    /// The choices for each model follow the presets. The dimension and the number of epochs are chosen so that
+    /// training takes minutes on a laptop.
     #[must_use]
     pub fn recommended(model: ModelKind, facts: usize) -> Self {
         let base = Self { model, ..Self::of_model(model) };

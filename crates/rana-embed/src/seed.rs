@@ -1,27 +1,27 @@
-//! Random streams of this crate, each keyed by what it is for.
+//! Random streams of this crate, each keyed by its purpose.
 //!
-//! Crates share the seed of a run, so their purposes must differ: `rana-fewshot` has 1 to 5, `rana-models` those from 6,
-//! this crate those from 100.
+//! All crates share the seed of a run, so the numbers of their purposes must differ: `rana-fewshot` has 1 to 5,
+//! `rana-models` those from 6, this crate those from 100.
 
 use rana_graph::keyed_rng;
 use rand_chacha::ChaCha8Rng;
 
-/// What a stream of random numbers is for; part of its key.
+/// The purpose of a random stream; part of its key.
 #[derive(Clone, Copy)]
 pub(crate) enum Purpose {
-    /// The first values of entity rows, by block of rows.
+    /// Initial entity rows, by block of rows.
     EntityRows = 101,
-    /// The first values of relation rows, by block of rows.
+    /// Initial relation rows, by block of rows.
     RelationRows = 102,
-    /// In which order an epoch walks the facts, by epoch.
+    /// The order of the facts in an epoch, by epoch.
     Order = 103,
-    /// Which negatives are drawn, by epoch and place in it.
+    /// Negatives, by epoch and position in it.
     Negatives = 104,
-    /// Which facts are held out.
+    /// The choice of held-out facts.
     HoldOut = 105,
 }
 
-/// The generator for one purpose at one place.
+/// The random generator for a purpose at a position.
 pub(crate) fn rng(seed: u64, purpose: Purpose, place: [u64; 2]) -> ChaCha8Rng {
     keyed_rng([seed, purpose as u64, place[0], place[1]])
 }

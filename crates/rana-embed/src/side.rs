@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
-    /// Where the fact starts.
+    /// The head, where the fact starts.
     Head,
-    /// Where it ends; the default.
+    /// The tail, where the fact ends; the default.
     #[default]
     Tail,
 }

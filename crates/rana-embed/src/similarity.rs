@@ -1,7 +1,7 @@
-//! [`Similarity`]: how queries are compared to entity rows, many at a time.
+//! [`Similarity`]: compares queries with entity rows, many at a time.
 //!
-//! A pair's score is summed in the same order wherever the pair is in a block, so a score
-//! never depends on what else is scored beside it.
+//! The sum of a pair is made in the same order at every position of a block, so a score does not depend on what else
+//! is scored with it.
 #![expect(clippy::needless_range_loop, reason = "tiles are small matrices, and indices say it best")]
 
 use std::array;
@@ -12,7 +12,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use crate::matmul;
 
-/// How a query is compared to an entity row; higher is more similar.
+/// How a query is compared with an entity row. A higher score is more similar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Similarity {
     /// The inner product.
@@ -21,14 +21,14 @@ pub enum Similarity {
     L1,
     /// Minus the Euclidean distance.
     L2,
-    /// Minus the sum of the moduli of complex differences, real parts in the first half of a row.
+    /// Minus the sum of the moduli of complex differences. Real parts are in the first half of a row.
     Modulus,
 }
 
-/// The shape of many blocks of comparisons: in each of `groups`, every query meets every candidate.
+/// The shape of a batch of comparisons: in each of `groups`, every query is compared with every candidate.
 ///
-/// Queries, candidates and scores are rows back to back, group after group; the scores of a group
-/// have one row per query.
+/// Queries, candidates and scores are contiguous rows, group after group. The scores of a group have one row per
+/// query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocks {
     /// How many groups there are.
@@ -42,13 +42,13 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// One group in which every query meets every candidate.
+    /// One group: every query is compared with every candidate.
     #[must_use]
     pub const fn one(queries: usize, candidates: usize, dim: usize) -> Self {
         Self { groups: 1, queries, candidates, dim }
     }
 
-    /// Every query meets one candidate, its own.
+    /// One group per query: each query is compared with one candidate only.
     #[must_use]
     pub const fn pairs(count: usize, dim: usize) -> Self {
         Self { groups: count, queries: 1, candidates: 1, dim }
@@ -75,7 +75,7 @@ impl Blocks {
     }
 }
 
-/// What a backward pass starts from.
+/// The inputs of a backward pass.
 #[derive(Clone, Copy)]
 pub(crate) struct Forward<'a> {
     pub(crate) queries: &'a [f32],
@@ -108,9 +108,9 @@ impl Similarity {
         }
     }
 
-    /// Adds to the gradients of queries and candidates what the gradients of their scores mean.
+    /// Adds the gradients of the scores to the gradients of queries and candidates.
     ///
-    /// Where a distance has a kink, one of its one-sided slopes is taken.
+    /// Where a distance is not differentiable, one of its one-sided derivatives is used.
     pub(crate) fn backward(
         self,
         shape: Blocks,
@@ -139,18 +139,18 @@ impl Similarity {
     }
 }
 
-/// One similarity over `P` numbers per coordinate: 1 if real, 2 if complex.
+/// A similarity of rows with `P` numbers per coordinate: 1 if real, 2 if complex.
 pub(crate) trait Kernel<const P: usize> {
-    /// Adds what some coordinates contribute to the sum of a pair.
+    /// Adds the contribution of some coordinates to the sum of a pair.
     fn accumulate<S: Simd>(simd: S, sum: S::f32s, query: [S::f32s; P], candidate: [S::f32s; P]) -> S::f32s;
 
-    /// The score that belongs to a sum.
+    /// The score for a sum.
     fn score(sum: f32) -> f32;
 
-    /// The weight of a pair in the backward pass, from its score and the gradient there.
+    /// The weight of a pair in the backward pass, from its score and the gradient of the score.
     fn weight(score: f32, gradient: f32) -> f32;
 
-    /// Adds what some coordinates contribute to the gradients of query and candidate.
+    /// Adds the contribution of some coordinates to the gradients of query and candidate.
     fn pull<S: Simd>(
         simd: S,
         weight: S::f32s,
@@ -214,7 +214,7 @@ impl Kernel<1> for L1 {
         ([q], [c]): ([S::f32s; 1], [S::f32s; 1]),
         ([for_query], [for_candidate]): (&mut [S::f32s; 1], &mut [S::f32s; 1]),
     ) {
-        // The weight with the sign of the difference: one operation instead of a comparison.
+        // The weight with the sign of the difference, in one operation instead of a comparison.
         let sign = simd.and_f32s(simd.splat_f32s(-0.0), simd.sub_f32s(q, c));
         let away = simd.xor_f32s(weight, sign);
         *for_query = simd.sub_f32s(*for_query, away);
@@ -286,7 +286,7 @@ impl Kernel<2> for Modulus {
         (for_query, for_candidate): (&mut [S::f32s; 2], &mut [S::f32s; 2]),
     ) {
         let (re, im) = (simd.sub_f32s(q_re, c_re), simd.sub_f32s(q_im, c_im));
-        // The smallest normal number keeps a difference of zero from dividing zero by zero.
+        // The smallest normal number avoids 0 / 0 if the difference is zero.
         let square = simd.mul_add_e_f32s(im, im, simd.splat_f32s(f32::MIN_POSITIVE));
         let scale = simd.div_f32s(weight, simd.sqrt_f32s(simd.mul_add_e_f32s(re, re, square)));
         let (re, im) = (simd.mul_f32s(scale, re), simd.mul_f32s(scale, im));
@@ -295,20 +295,20 @@ impl Kernel<2> for Modulus {
     }
 }
 
-// From here on no closure computes anything: a closure is a function of its own, compiled without the
-// vector instructions of its caller, and calling it costs more than all it does.
+// No closures below this line: a closure is a separate function, which is compiled without the vector instructions of
+// its caller, and calling it would cost more than its work.
 
-/// Bytes of candidates that all queries of a group meet before the next ones are fetched: half of
-/// a small first-level cache, the other half being for their gradients.
+/// Bytes of candidates that are compared with all queries of a group before the next ones are loaded. It is half of a
+/// small first-level cache; the gradients use the other half.
 const CACHE_BLOCK: usize = 16 * 1024;
 
-/// How many candidates that is, in whole tiles.
+/// The number of candidates in such a block, in whole tiles.
 #[inline(always)]
 fn block_rows(dim: usize) -> usize {
     (CACHE_BLOCK / (dim * size_of::<f32>() * TILE.1)).max(1) * TILE.1
 }
 
-/// Queries and candidates of a tile: as many sums as fit the registers of any x86-64 or ARM.
+/// Queries and candidates of a tile: as many sums as fit the registers of any x86-64 or ARM processor.
 const TILE: (usize, usize) = (4, 2);
 
 fn scores_of<K: Kernel<P>, const P: usize>(
@@ -540,7 +540,7 @@ impl<K: Kernel<P>, const P: usize> WithSimd for Backward<'_, K, P> {
     }
 }
 
-/// Pulls `Q` queries and some of the candidates of their group at each other.
+/// The backward pass of `Q` queries and some of the candidates of their group.
 #[inline(always)]
 fn pull_strip<S: Simd, K: Kernel<P>, const P: usize, const Q: usize>(
     simd: S,
@@ -560,7 +560,7 @@ fn pull_strip<S: Simd, K: Kernel<P>, const P: usize, const Q: usize>(
     }
 }
 
-/// Pulls `Q` queries and the `C` candidates from `first` on at each other.
+/// The backward pass of `Q` queries and the `C` candidates from `first` on.
 #[inline(always)]
 fn pull_tile<S: Simd, K: Kernel<P>, const P: usize, const Q: usize, const C: usize>(
     simd: S,
@@ -640,7 +640,7 @@ fn pull_tile<S: Simd, K: Kernel<P>, const P: usize, const Q: usize, const C: usi
 
 type Vectors<S, const P: usize, const N: usize> = [[<S as Simd>::f32s; P]; N];
 
-/// Pulls the same few coordinates of all rows of a tile.
+/// The backward pass of the same few coordinates of all rows of a tile.
 #[inline(always)]
 fn pull_lanes<S: Simd, K: Kernel<P>, const P: usize, const Q: usize, const C: usize>(
     simd: S,
@@ -722,7 +722,7 @@ fn subtract(from: &mut [f32], weight: f32, row: &[f32]) {
     }
 }
 
-/// A row as whole vectors and a rest, in `P` parts of equal length.
+/// A row as whole vectors and a remainder, in `P` parts of equal length.
 #[derive(Clone, Copy)]
 struct Lanes<'a, S: Simd, const P: usize> {
     vectors: [&'a [S::f32s]; P],
@@ -762,7 +762,7 @@ impl<'a, S: Simd, const P: usize> Lanes<'a, S, P> {
         !self.rests[0].is_empty()
     }
 
-    /// The rest with zeros behind it, which contribute nothing to any similarity.
+    /// The remainder, padded with zeros, which contribute nothing to any similarity.
     #[inline(always)]
     fn tail(&self, simd: S) -> [S::f32s; P] {
         let mut values = [simd.splat_f32s(0.0); P];
@@ -773,7 +773,7 @@ impl<'a, S: Simd, const P: usize> Lanes<'a, S, P> {
     }
 }
 
-/// A row to be written, in the same parts.
+/// A row to write, in the same parts.
 struct LanesMut<'a, S: Simd, const P: usize> {
     vectors: [&'a mut [S::f32s]; P],
     rests: [&'a mut [f32]; P],

@@ -38,7 +38,7 @@ impl Table {
     /// A table of `rows` rows of `dim` values each.
     ///
     /// # Errors
-    /// If there are not so many values, or `dim` is 0.
+    /// If the number of values is not `rows * dim`, or `dim` is 0.
     pub fn new(rows: usize, dim: usize, values: impl Into<Array<f32>>) -> Result<Self, TableError> {
         let values = values.into();
         if dim == 0 || rows.checked_mul(dim) != Some(values.len()) {
@@ -75,8 +75,8 @@ impl Table {
         &self.values
     }
 
-    /// A copy in memory of its own, in huge pages where the system has them: for access that jumps from row to
-    /// row a lot, and can afford the memory.
+    /// A copy in memory, in huge pages if the system has them. It is faster for access to rows in random order, but
+    /// needs the memory.
     #[must_use]
     pub fn resident(&self) -> Self {
         let mut values = huge_pages::zeros(self.values.len());
@@ -84,10 +84,10 @@ impl Table {
         Self { values: values.into(), ..*self }
     }
 
-    /// The spread of the rows' norms, if there are rows.
+    /// The spread of the norms of the rows, if there are rows.
     #[must_use]
     pub fn norms(&self) -> Option<Norms> {
-        // Gathered before they are summed, so that the sum does not depend on the threads.
+        // The norms are collected before they are summed, so that the sum does not depend on the threads.
         let norms: Vec<f64> = self
             .values
             .par_chunks_exact(self.dim)
@@ -101,10 +101,10 @@ impl Table {
         })
     }
 
-    /// Checks that every value is a finite number; `name` is what the table is called in the error.
+    /// Checks that every value is finite. `name` names the table in the error.
     ///
     /// # Errors
-    /// At the first value that is not, with its row and column.
+    /// If a value is not finite; states the row and column of the first.
     pub fn check_finite(&self, name: &str) -> Result<(), TableError> {
         let rows = self.values.par_chunks_exact(self.dim).with_min_len(1024);
         let Some(row) = rows.position_first(|row| !row.iter().all(|value| value.is_finite())) else {
@@ -115,7 +115,7 @@ impl Table {
         Err(TableError::NotFinite { table: name.to_owned(), row, column, value: values[column] })
     }
 
-    /// The table with the rows that `order` names, in that order.
+    /// A table with the rows of `order`, in that order.
     ///
     /// # Panics
     /// If `order` names a row that is not there.

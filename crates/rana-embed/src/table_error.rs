@@ -1,15 +1,15 @@
-//! [`TableError`]: what can go wrong between vectors and their files.
+//! [`TableError`]: why vectors cannot be used, read or written.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::model::ModelKind;
 
-/// What can go wrong between vectors and their files.
+/// Why vectors cannot be used, read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error("{}: could not {action}: {source}", path.display())]
     Io {
         /// The file or directory concerned.
@@ -44,17 +44,17 @@ pub enum TableError {
         /// The value.
         value: f32,
     },
-    /// A measurement that goes with the vectors is NaN or infinite.
-    #[error("the metric `{name}` is {value}, which a manifest cannot hold. Leave it out")]
+    /// A metric of the vectors is NaN or infinite.
+    #[error("the metric `{name}` is {value}, which a manifest cannot store. Leave it out")]
     Metric {
         /// Its name.
         name: String,
         /// Its value.
         value: f64,
     },
-    /// The rows of the model have two halves.
+    /// The dimension is odd, but the rows of the model have two halves.
     #[error(
-        "entity rows of dimension {dim}, but the rows of {model} have two halves. Give vectors of even dimension, or the model they are of"
+        "entity rows of dimension {dim}, but the rows of {model} have two halves. Give vectors of even dimension, or the model of these vectors"
     )]
     OddDimension {
         /// The model.
@@ -62,9 +62,9 @@ pub enum TableError {
         /// The dimension of entity rows.
         dim: usize,
     },
-    /// Entity and relation rows do not go together.
+    /// The dimensions of entity and relation rows do not fit each other.
     #[error(
-        "relation rows of dimension {found} where {model} has {expected} beside entity rows of {dim}. Give tables of one training, or the model they are of"
+        "relation rows of dimension {found} where {model} has {expected} beside entity rows of {dim}. Give tables of one training, or the model of these vectors"
     )]
     RelationDimension {
         /// The model.
@@ -76,7 +76,7 @@ pub enum TableError {
         /// The dimension they have.
         found: usize,
     },
-    /// A table has another number of rows than the graph needs.
+    /// A table has a wrong number of rows for the graph.
     #[error(
         "{table}: {found} rows where the graph has {expected}. These are vectors of another graph, or of another import \
          of it: give the graph store they were made with"
@@ -86,10 +86,10 @@ pub enum TableError {
         table: String,
         /// Rows found.
         found: usize,
-        /// What the graph has, in words.
+        /// What the graph has, as text.
         expected: String,
     },
-    /// The vocabulary a relation file follows leaves out a relation.
+    /// The vocabulary of a relation file has no row for a relation.
     #[error(
         "{table}: the graph's `relation2ids` has no row for {relation}, so its vector cannot be found. Give one row per \
          relation, or one per relation and one per inverse"
@@ -100,7 +100,7 @@ pub enum TableError {
         /// The name of the relation.
         relation: String,
     },
-    /// Vectors were trained on another graph.
+    /// The vectors were trained on another graph.
     #[error(
         "{}: these vectors belong to another graph (fingerprint {found:016x}, this one has {expected:016x}). Open the graph \
          they were trained on, or train vectors for this one",
@@ -115,24 +115,24 @@ pub enum TableError {
         found: u64,
     },
     /// A file is shorter or longer than its header or manifest says.
-    #[error("{}: {found} bytes where {expected} are due: cut short or not complete. Copy or make the file again", file.display())]
+    #[error("{}: {found} bytes, expected {expected}: the file is truncated or not complete. Copy or make the file again", file.display())]
     Size {
         /// The file.
         file: PathBuf,
-        /// The bytes its header or manifest promises.
+        /// The size according to its header or manifest.
         expected: u64,
         /// The bytes it has.
         found: u64,
     },
-    /// Values are of a type that is not read.
-    #[error("{}: values of type {found}; 32-bit and 64-bit little-endian floats are read. Convert them first, in NumPy by `.astype('<f4')`", file.display())]
+    /// The values have a type that cannot be read.
+    #[error("{}: values of type {found}; only 32-bit and 64-bit little-endian floats can be read. Convert them first, in NumPy with `.astype('<f4')`", file.display())]
     Dtype {
         /// The file.
         file: PathBuf,
-        /// The type by the name the format gives it.
+        /// The type, as named by the format.
         found: String,
     },
-    /// A text file is malformed at a place.
+    /// A text file is malformed at some position.
     #[error("{}:{line}:{column}: {problem}", file.display())]
     Text {
         /// The file.
@@ -152,26 +152,26 @@ pub enum TableError {
         /// What is wrong and what to do.
         problem: String,
     },
-    /// The format of a file cannot be told from its name.
-    #[error("{}: the ending tells no format. Name it `.safetensors`, `.npy` or `.TransE` (text: also `.vec`, `.txt`, `.tsv`), or give the format", file.display())]
+    /// The format of a file cannot be detected from its name.
+    #[error("{}: the extension does not show the format. Name it `.safetensors`, `.npy` or `.TransE` (text: also `.vec`, `.txt`, `.tsv`), or give the format", file.display())]
     UnknownFormat {
         /// The file.
         file: PathBuf,
     },
-    /// There is no embedding set at this place.
-    #[error("{}: not an embedding set (no readable `manifest.json` of one). Train vectors first, or name their directory", path.display())]
+    /// There is no embedding set at this path.
+    #[error("{}: not an embedding set (no readable `manifest.json` of one). Train vectors first, or give their directory", path.display())]
     Missing {
-        /// Where one was looked for.
+        /// The path.
         path: PathBuf,
     },
-    /// The directory holds something else, which must not be overwritten.
-    #[error("{}: exists and is not an embedding set, so it is left alone. Choose another place, or empty it first", path.display())]
+    /// The directory contains other files, which must not be overwritten.
+    #[error("{}: exists and is not an embedding set, so it is left alone. Choose another directory, or empty it first", path.display())]
     Occupied {
         /// The directory.
         path: PathBuf,
     },
     /// Another process is writing the same embedding set.
-    #[error("{}: another process is writing these vectors. Wait for it to end, or choose another place", path.display())]
+    #[error("{}: another process is writing these vectors. Wait for it to end, or choose another directory", path.display())]
     Locked {
         /// The directory.
         path: PathBuf,
@@ -186,12 +186,12 @@ pub enum TableError {
         /// The version this program reads and writes.
         supported: u32,
     },
-    /// The content is not what was written.
-    #[error("{}: {what}: altered after writing. Restore the file, or train the vectors again", file.display())]
+    /// The content was altered after writing.
+    #[error("{}: {what}: the file was altered after writing. Restore the file, or train the vectors again", file.display())]
     Altered {
         /// The file.
         file: PathBuf,
-        /// What does not fit.
+        /// The part that does not match.
         what: String,
     },
 }

@@ -1,4 +1,4 @@
-//! [`Vectors`]: the rows of a model where they lie, and how they are read.
+//! [`Vectors`]: a borrowed view of the rows of a model.
 
 use rana_graph::{EntityId, RelationId};
 
@@ -6,7 +6,7 @@ use crate::model::{ModelKind, Norm};
 use crate::side::Side;
 use crate::similarity::{Blocks, Similarity};
 
-/// The rows of a model where they lie, in training or in a mapped file, and how they are read.
+/// A borrowed view of the rows of a model, in training or in a memory-mapped file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Vectors<'v> {
     /// The score function.
@@ -17,20 +17,20 @@ pub struct Vectors<'v> {
     pub dim: usize,
     /// Whether inverse relations have rows of their own.
     pub inverses: bool,
-    /// Entity rows back to back.
+    /// Entity rows, contiguous.
     pub entities: &'v [f32],
-    /// Relation rows back to back: by directed id with inverses, by number without.
+    /// Relation rows, contiguous: by directed id with inverses, by number without.
     pub relations: &'v [f32],
 }
 
 impl<'v> Vectors<'v> {
-    /// How many entities there are.
+    /// The number of entities.
     #[must_use]
     pub fn entity_count(&self) -> usize {
         self.entities.len() / self.dim
     }
 
-    /// How many relations there are, inverses not counted.
+    /// The number of relations, without inverses.
     #[must_use]
     pub fn relation_count(&self) -> usize {
         let rows = self.relations.len() / self.relation_width();
@@ -43,7 +43,7 @@ impl<'v> Vectors<'v> {
         self.model.relation_width(self.dim)
     }
 
-    /// What queries are compared to entity rows by.
+    /// The similarity of queries and entity rows.
     #[must_use]
     pub fn similarity(&self) -> Similarity {
         self.model.similarity(self.norm)
@@ -68,7 +68,7 @@ impl<'v> Vectors<'v> {
         &self.relations[row * self.relation_width()..(row + 1) * self.relation_width()]
     }
 
-    /// Writes the query for `(anchor, relation, ?)`; an inverse relation asks for a head.
+    /// Writes the query for `(anchor, relation, ?)`; for an inverse relation it asks for a head.
     ///
     /// # Panics
     /// If an id is out of range or the query is not [`dim`](Self::dim) wide.
@@ -77,7 +77,7 @@ impl<'v> Vectors<'v> {
         self.model.queries(self.dim, side, self.entity(anchor), self.relation(relation), query);
     }
 
-    /// The score of a fact, asked for from its head; an inverse relation asks from its tail.
+    /// The score of a fact, by the query for its tail; for an inverse relation, by the query for its head.
     ///
     /// # Panics
     /// If an id is out of range.
@@ -91,10 +91,10 @@ impl<'v> Vectors<'v> {
     }
 }
 
-/// The row of a directed relation, and the side its query asks for.
+/// The row of a directed relation, and the side of its queries.
 ///
-/// With inverses every direction has its own row and asks for a tail; without, the inverse
-/// direction asks for the head through the forward row.
+/// With inverses every direction has its own row and asks for a tail. Without, the inverse direction asks for the
+/// head with the forward row.
 pub(crate) fn route(inverses: bool, relation: RelationId) -> (usize, Side) {
     match (inverses, relation.is_inverse()) {
         (true, _) => (relation.index(), Side::Tail),

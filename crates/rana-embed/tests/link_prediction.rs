@@ -1,4 +1,4 @@
-//! Ranks agree with the naive reference whatever the blocks, the threads and the ties.
+//! Ranks agree with a naive reference for any blocks, threads and ties.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::collections::HashSet;
@@ -61,7 +61,7 @@ impl LinkScorer for Integers {
     }
 }
 
-/// The definition of a filtered rank, word for word.
+/// A filtered rank by its definition.
 fn naive(scorer: &Integers, facts: &[Fact], known: &HashSet<Fact>) -> Vec<FactRanks> {
     let rank = |fact: Fact, side: Side| {
         let (query, answer) = LinkQuery::of(fact, side);
@@ -122,7 +122,7 @@ proptest! {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let evaluation = evaluation(blocks.0, blocks.1);
         let ranks = if noise > 100.0 {
-            // A scorer may even say that it knows nothing of its error.
+            // A scorer may state an infinite error.
             pool.install(|| evaluation.ranks(&Unsure(scorer, noise), &test, &known, &()))
         } else {
             pool.install(|| evaluation.ranks(&scorer, &test, &known, &()))
@@ -241,7 +241,7 @@ fn the_report_has_sides_relations_and_the_tie_rule() {
     builder.add_held_out_named(HeldOut::Test, "a", "r", "d");
     builder.add_held_out_named(HeldOut::Test, "b", "s", "a");
     let graph = builder.finish();
-    // All scores are equal: only the number of competitors counts.
+    // All scores are equal, so only the number of candidates counts.
     let report = |tie_rule| {
         let settings =
             LinkPredictionSettings { tie_rule, per_relation: true, ..LinkPredictionSettings::default() };

@@ -1,4 +1,4 @@
-//! Random damage to files of vectors: always an error or a sound table, never a panic.
+//! Random damage to files of vectors gives an error or a valid table, never a panic.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 
 const ROUNDS: usize = 800;
 
-/// Damages bytes the way disks, editors and transfers do, headers more often than the rest.
+/// Damages bytes as disks, editors and transfers do, more often in the header.
 fn damage(content: &[u8], rng: &mut ChaCha8Rng) -> Vec<u8> {
     let mut damaged = content.to_vec();
     for _ in 0..rng.random_range(1..4) {

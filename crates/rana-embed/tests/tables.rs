@@ -1,4 +1,4 @@
-//! Tables in and out of every format, fitted to a graph, and what is said about bad ones.
+//! Reads and writes tables in every format, matches them to a graph, and checks the errors of bad ones.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
@@ -126,9 +126,9 @@ fn ragged_text_is_named_by_file_line_and_column() {
     let path = dir.path().join("entity2vec.TransE");
     let long = format!("{}1 2 3\n", "1 2\n".repeat(3000));
     for (content, place, problem) in [
-        ("1 2 3\n4 5\n", "2:4", "2 values where the first row has 3"),
-        ("1 2\n3 4 5 6\n", "2:5", "4 values where the first row has 2"),
-        ("1 2\n\n3 4\n", "2:1", "0 values where the first row has 2"),
+        ("1 2 3\n4 5\n", "2:4", "2 values, but the first row has 3"),
+        ("1 2\n3 4 5 6\n", "2:5", "4 values, but the first row has 2"),
+        ("1 2\n\n3 4\n", "2:1", "0 values, but the first row has 2"),
         ("1 2\n3 x\n", "2:3", "`x` is not a number"),
         ("", "1:1", "no values"),
         ("\n1 2\n", "1:1", "no values"),
@@ -156,7 +156,7 @@ fn nan_is_named_by_row_and_column_in_every_format() {
     }
     let error = EmbeddingSet::new(&graph(), table(3, 2), bad, EmbeddingMetadata::default()).unwrap_err();
     assert!(error.to_string().starts_with("relations: row 1, column 1 (counted from 0) is NaN."), "{error}");
-    // A double that no float can hold is no silent infinity either.
+    // A double that is too large for a float is an error, not infinity.
     let path = dir.path().join("large.npy");
     let error = refused(
         &path,
@@ -175,16 +175,16 @@ fn other_types_shapes_and_orders_are_refused_with_advice() {
     for (content, expected) in [
         (
             header("<i8", "False", "(2, 1)"),
-            "values of type `<i8`; 32-bit and 64-bit little-endian floats are read",
+            "values of type `<i8`; only 32-bit and 64-bit little-endian floats can be read",
         ),
         (header(">f4", "False", "(2, 2)"), ".astype('<f4')"),
         (header("<f4", "True", "(2, 2)"), "numpy.ascontiguousarray"),
         (header("<f4", "False", "(4,)"), "1 dimensions"),
-        (header("<f4", "False", "(4, 0)"), "bytes where"),
-        (header("<f4", "False", "(9999999999999, 9999999999999)"), "cut short"),
+        (header("<f4", "False", "(4, 0)"), "bytes, expected"),
+        (header("<f4", "False", "(9999999999999, 9999999999999)"), "truncated"),
         (header("<f4", "Maybe", "(2, 2)"), "header cannot be understood"),
         (npy(9, "", &[]), "version"),
-        (b"PK\x03\x04".to_vec(), "not a sound .npy file"),
+        (b"PK\x03\x04".to_vec(), "not a valid .npy file"),
     ] {
         let error = refused(&path, content).to_string();
         assert!(error.contains(expected), "{error} lacks {expected}");
@@ -197,7 +197,7 @@ fn other_types_shapes_and_orders_are_refused_with_advice() {
         assert!(error.contains(expected), "{error} lacks {expected}");
     }
     let error = TableFormat::of(Path::new("vectors.bin")).unwrap_err().to_string();
-    assert!(error.contains("vectors.bin: the ending tells no format"), "{error}");
+    assert!(error.contains("vectors.bin: the extension does not show the format"), "{error}");
 }
 
 #[test]
@@ -360,7 +360,7 @@ fn replacing_keeps_open_readers_and_leaves_nothing_behind() {
         fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     assert_eq!(names.len(), 4, "{names:?}");
-    // Writing the same again is harmless, also to those who have it open.
+    // Writing the same again does not disturb readers.
     other.write(dir.path()).unwrap();
     assert_eq!(EmbeddingSet::open(dir.path(), &graph).unwrap(), other);
 }
@@ -407,7 +407,7 @@ fn another_version_and_an_unspeakable_metric_are_named() {
     diverged.metadata.metrics.insert("loss".to_owned(), f64::NAN);
     let error = diverged.write(dir.path()).unwrap_err().to_string();
     assert!(error.contains("the metric `loss` is NaN"), "{error}");
-    assert_eq!(EmbeddingSet::open(dir.path(), &graph).unwrap(), set(&graph), "what was there stays");
+    assert_eq!(EmbeddingSet::open(dir.path(), &graph).unwrap(), set(&graph), "the old set stays");
     let path = dir.path().join("manifest.json");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace("\"version\": 1", "\"version\": 7")).unwrap();
@@ -432,7 +432,7 @@ fn every_altered_or_missing_byte_of_an_embedding_set_is_seen() {
         for at in 0..content.len() {
             let mut altered = content.clone();
             altered[at] ^= 0x04;
-            // White space in JSON may change without changing what is said.
+            // White space in JSON may change without changing the content.
             if let Ok(opened) = replace(&altered) {
                 assert_eq!(opened, sound, "byte {at} of {}", path.display());
             }

@@ -1,4 +1,4 @@
-//! Whole trainings: the same bits whatever the threads or interruptions, and something learnt.
+//! Whole trainings: they give the same bits with any threads and interruptions, and they learn.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::cell::Cell;
@@ -25,7 +25,7 @@ fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
 }
 
-/// A config of small cost; the negatives and the batch leave remainders everywhere.
+/// Cheap settings. Negatives and batch size are chosen to leave remainders everywhere.
 fn small(model: ModelKind) -> EmbedConfig {
     EmbedConfig {
         model,
@@ -45,7 +45,7 @@ fn train(config: EmbedConfig, graph: &Graph) -> Parameters {
     trainer.into_parameters()
 }
 
-/// Raises a stop flag after so many reports.
+/// Sets a stop flag after a number of reports.
 struct StopAfter<'f> {
     reports: usize,
     flag: &'f AtomicBool,
@@ -85,7 +85,7 @@ fn the_same_seed_gives_the_same_bits_with_any_number_of_threads() {
     }
 }
 
-/// Large enough that lock-free training deals its entities out to several buckets.
+/// A graph large enough for several buckets in lock-free training.
 fn rings() -> Graph {
     let mut builder = GraphBuilder::new(Duplicates::Remove);
     for head in 0..6000u32 {
@@ -147,7 +147,7 @@ fn a_resumed_training_ends_with_the_bits_of_an_unbroken_one() {
         let validation = Validation { every: 1, patience: 0, ..Validation::default() };
         let config =
             EmbedConfig { optimiser, validation, final_learning_rate: 0.1, ..small(ModelKind::Complex) };
-        // The second epoch scores best, so that the best has to survive too.
+        // The second epoch scores best, so that the best parameters must be resumed too.
         let calls = Cell::new(0);
         let mut validate = |_: &Parameters| {
             calls.set(calls.get() + 1);

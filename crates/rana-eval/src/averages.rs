@@ -45,7 +45,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// The spread of some values. All is zero if there are none.
+    /// The spread of some values. All fields are zero if there are no values.
     #[must_use]
     pub fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
         let count = values.clone().count() as f64;
@@ -56,7 +56,7 @@ impl Spread {
 }
 
 impl Averages<Spread> {
-    /// The spread of each of the four. All is zero if there are none.
+    /// The spread of each of the four. All fields are zero if there are no values.
     #[must_use]
     pub fn of(draws: &[Averages]) -> Self {
         let spread = |of: fn(&Averages) -> f64| Spread::of(draws.iter().map(of));

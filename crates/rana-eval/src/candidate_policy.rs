@@ -18,8 +18,8 @@ pub enum CandidatePolicy {
     Typed,
     /// Every entity of the graph.
     All,
-    /// So many of the task's candidates, drawn for each query. Much easier: not to be compared with
-    /// results under another policy.
+    /// K of the task's candidates, drawn for each query. This is much easier; do not compare it with results under
+    /// another policy.
     Sampled(NonZeroUsize),
 }
 
@@ -75,8 +75,8 @@ pub(crate) fn sample(
 ) -> Vec<EntityId> {
     let query_key = u64::from(query.head.0) << 32 | u64::from(query.tail.0);
     let mut rng = keyed_rng([seed, PURPOSE, relation.0.into(), query_key]);
-    // So many more are drawn that enough remain even if every excluded one is among them. The draw
-    // is in random order, so the first ones that remain are a fair sample.
+    // Extra candidates are drawn, so that enough remain even if all excluded ones are among them. The draw is in
+    // random order, so the first ones that remain are a fair sample.
     let spare = known.len() + 1;
     let drawn = count.get().saturating_add(spare).min(candidates.len());
     index::sample(&mut rng, candidates.len(), drawn)

@@ -12,7 +12,7 @@ use crate::candidate_policy::CandidatePolicy;
 use crate::confidence::Reliability;
 use crate::few_shot_report::MacroMetrics;
 
-/// How well a model completes the tasks of a split, beside others under the same protocol.
+/// The results of a model on the tasks of a split, with other models under the same protocol.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EvaluationCard {
     /// The name of the model that the card is about.
@@ -24,7 +24,7 @@ pub struct EvaluationCard {
     pub result: CardResult,
     /// Each task, in the order of the file.
     pub per_relation: Vec<RelationCard>,
-    /// The rows beside the model, by name, in the order they were given.
+    /// The rows of the other models, by name, in the order they were given.
     #[serde(serialize_with = "by_name")]
     pub baselines: Vec<BaselineRow>,
     /// Whether answers are right as often as they are said to be, if the model says how sure it is.
@@ -171,7 +171,7 @@ pub struct RelationResampled {
     pub mrr: Spread,
 }
 
-/// A row beside the model that the card is about.
+/// A row of another model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BaselineRow {
     /// Its name.
@@ -221,7 +221,7 @@ impl EvaluationCard {
         self.rows().filter_map(|(name, result)| Some((name, result.not_resampled.as_deref()?)))
     }
 
-    /// The row beside the model with the highest official MRR; of equal ones the first.
+    /// The row of another model with the highest official MRR; the first if there are equal ones.
     #[must_use]
     pub fn best_baseline(&self) -> Option<&BaselineRow> {
         let mrr = |row: &BaselineRow| row.result.official.micro.mrr;

@@ -22,7 +22,7 @@ pub struct FewShotReport {
     pub tasks: Vec<TaskReport>,
 }
 
-/// Means over tasks. All are zero if there are none.
+/// Means over tasks. All are zero if there are no tasks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MacroMetrics {

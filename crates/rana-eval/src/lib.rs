@@ -1,27 +1,27 @@
 //! Evaluation of few-shot models: ranks, evaluation cards, confidence.
 //!
-//! This is the stretch `run → evaluation` of the data flow. It knows neither which models exist nor how they are
+//! This crate does the step `run → evaluation` of the data flow. It knows neither which models exist nor how they are
 //! trained: a model is anything that turns a support set into scores.
 //!
 //! | file | concept |
 //! | --- | --- |
-//! | `task_ranking.rs` | a task made ready for ranking, once for every support and model |
+//! | `task_ranking.rs` | a task prepared for ranking, once for all supports and models |
 //! | `candidate_policy.rs` | which entities a true tail competes with |
-//! | `few_shot.rs`, `report.rs` | the ranks on the official support |
-//! | `card_settings.rs`, `card.rs`, `averages.rs`, `peak_memory.rs` | the evaluation card |
+//! | `few_shot_evaluation.rs`, `few_shot_report.rs` | the ranks on the official support |
+//! | `card_evaluation.rs`, `card.rs`, `averages.rs`, `peak_memory.rs` | the evaluation card |
 //! | `confidence/` | how scores become confidence, and how reliable that is |
 
 mod averages;
 mod candidate_policy;
 mod card;
-mod card_settings;
+mod card_evaluation;
 pub mod confidence;
-mod few_shot;
+mod few_shot_evaluation;
 mod few_shot_report;
 mod peak_memory;
 mod task_ranking;
 #[cfg(test)]
-mod testing;
+mod test_models;
 
 pub use averages::{Averages, Spread};
 pub use candidate_policy::CandidatePolicy;
@@ -29,7 +29,7 @@ pub use card::{
     BaselineRow, CardResult, Common, EvaluationCard, HitsAt, Official, Protocol, Provenance, RelationCard,
     RelationMrr, RelationResampled, Resampled, Ties,
 };
-pub use card_settings::{CardSettings, NamedModel};
-pub use few_shot::{FewShotError, FewShotEvaluation};
+pub use card_evaluation::{CardSettings, NamedModel};
+pub use few_shot_evaluation::{FewShotError, FewShotEvaluation};
 pub use few_shot_report::{FewShotReport, MacroMetrics, TaskReport};
 pub use peak_memory::peak_memory;

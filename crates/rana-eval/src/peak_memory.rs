@@ -1,6 +1,6 @@
 //! How much memory this process has needed at most.
 
-/// The largest resident set of this process so far, in bytes, where the system tells (Linux).
+/// The largest resident set of this process so far, in bytes; only on Linux.
 #[must_use]
 pub fn peak_memory() -> Option<u64> {
     high_water_mark(&std::fs::read_to_string("/proc/self/status").ok()?)

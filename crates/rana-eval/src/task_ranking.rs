@@ -1,4 +1,4 @@
-//! [`TaskRanking`]: a task made ready for ranking, once for every support and every model.
+//! [`TaskRanking`]: a task prepared for ranking, once for all supports and models.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use rana_graph::{EntityId, Graph, Pair, Split, Task, TaskSet};
 use rayon::prelude::*;
 
 use crate::candidate_policy::{CandidatePolicy, sample};
-use crate::few_shot::FewShotError;
+use crate::few_shot_evaluation::FewShotError;
 
 /// A task and what its true tails compete with.
 pub(crate) struct TaskRanking<'t> {
@@ -85,8 +85,8 @@ impl<'t> TaskRanking<'t> {
         episode: &Episode,
         seed: u64,
     ) -> Result<Vec<Rank>, FewShotError> {
-        // A model learns the same relation whatever it is ranked by; only a task that tells no
-        // candidates leaves it with all of them.
+        // A model learns the same relation with every candidate policy: it gets the candidates of the task. A task
+        // without candidates gives it those of the policy.
         let candidates = match self.task.candidates {
             [] => &self.candidates,
             of_the_task => of_the_task,
@@ -129,8 +129,8 @@ impl<'t> TaskRanking<'t> {
             relation.scores(&[query.head], &[query.tail], &mut score);
             score[0]
         };
-        // What the right tail scores must be known before others are counted. Where all candidates are one block, it is
-        // among them, and need not be scored by itself.
+        // The score of the right tail is needed before others are counted. If all candidates are one block, it is
+        // among them and is not scored separately.
         let is_one_block = self.candidates.len() <= CANDIDATES_PER_BLOCK;
         let mut right: Vec<f32> = if is_one_block { Vec::new() } else { queries.iter().map(alone).collect() };
         let mut ranks = vec![Rank::default(); queries.len()];
@@ -197,7 +197,7 @@ fn count(rank: &mut Rank, scores: &[f32], right: f32) -> Result<(), Nan> {
         tied += u32::from(score == right);
         worse += u32::from(score < right);
     }
-    // NaN is none of the three.
+    // NaN compares false with everything.
     if u64::from(better) + u64::from(tied) + u64::from(worse) != scores.len() as u64 {
         return Err(Nan);
     }
@@ -216,7 +216,7 @@ fn sorted(candidates: &[EntityId]) -> Arc<[EntityId]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::ByTable;
+    use crate::test_models::ByTable;
     use proptest::prelude::*;
     use rana_embed::link_prediction::TieRule;
     use rana_fewshot::first_k;

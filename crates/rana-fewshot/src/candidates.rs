@@ -120,7 +120,7 @@ impl CandidateBuilder {
         wide: &[EntityId],
         cap: usize,
     ) -> Vec<EntityId> {
-        // Both are ascending and `wide` contains every tail, so one walk tells them apart.
+        // Both are ascending and `wide` contains every tail, so one pass separates them.
         let mut own = tails.iter().peekable();
         let others: Vec<EntityId> =
             wide.iter().filter(|entity| own.next_if_eq(entity).is_none()).copied().collect();

@@ -7,21 +7,22 @@ use crate::model::Support;
 /// A mean over a few pairs is all that is wanted, and each one costs an adaptation to all others.
 const MOST_PAIRS: usize = 8;
 
-/// A pair of a support that is left out of it and asked for.
+/// A pair of a support that is left out of it and used as a query.
 pub struct LeftOut {
     /// The pair.
     pub asked: Pair,
     /// The others.
     pub left: Vec<Pair>,
-    /// The tail of the pair, then rivals; other tails of its head in the support are none.
+    /// The tail of the pair, then other candidates. Other tails of its head in the support are left out.
     pub candidates: Vec<EntityId>,
-    /// How many candidates of the support each rival stands for.
+    /// How many candidates of the support each of these others represents.
     pub stands_for: usize,
 }
 
 impl LeftOut {
-    /// Leaves out the pairs of a support in turn, at most eight, each with about `most_candidates` candidates; evenly
-    /// among all, so that they are always the same. A single pair leaves nothing to find it by.
+    /// Leaves out the pairs of a support in turn, at most eight. Each has about `most_candidates` candidates, evenly
+    /// spaced among all, so that they are always the same. Empty for a support of one pair, because no pair is left
+    /// to find it from.
     #[must_use]
     pub fn each(support: &Support<'_>, most_candidates: usize) -> Vec<Self> {
         let pairs = support.pairs;

@@ -1,19 +1,19 @@
 //! The few-shot problem: tasks cut out of a graph, what a model trains on, episodes, the supports of an evaluation,
 //! and the traits that every few-shot model implements.
 //!
-//! This is the stretch `graph → tasks → episodes` of the data flow. Tasks as data
+//! This crate does the step `graph → tasks → episodes` of the data flow. Tasks as data
 //! ([`TaskSet`](rana_graph::TaskSet)) live in `rana-graph`, beside the graph they belong to. No model lives here.
 //!
 //! | file | concept |
 //! | --- | --- |
-//! | `split/` | cuts a benchmark out of a graph |
+//! | `split/` | makes a benchmark from a graph |
 //! | `candidates.rs`, `candidate_places.rs` | the entities that a task's queries are ranked among |
-//! | `mode.rs` | data modes: what a model trains on |
+//! | `data_mode.rs` | data modes: what a model trains on |
 //! | `episode.rs` | episodes drawn from tasks |
 //! | `support.rs`, `left_out.rs` | supports of evaluations, and supports with one pair left out |
 //! | `fold.rs` | folds of the train tasks, for cross-validation |
 //! | `pretraining_facts.rs` | which facts of tasks vectors may be trained on |
-//! | `model.rs`, `reasons.rs` | what a few-shot model is, and what it can say about a score |
+//! | `model.rs`, `reasons.rs` | the interface of few-shot models, and the reasons for a score |
 //!
 //! Everything random here is keyed by a seed and by what the number is for, so the same seed gives
 //! the same tasks and episodes on every platform and with any number of threads.

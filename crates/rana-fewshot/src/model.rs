@@ -14,7 +14,7 @@ pub struct Support<'a> {
     pub pairs: &'a [Pair],
     /// The entities its tails are among; where a model needs negatives, it draws them from here.
     pub candidates: &'a [EntityId],
-    /// Pairs that it is known not to hold for, beside the negatives that a model draws.
+    /// Pairs that are known not to be facts of the relation, in addition to the negatives that a model draws.
     pub rejected: &'a [Pair],
     /// Chooses what is drawn: the same support and the same seed give the same scores.
     pub seed: u64,
@@ -82,11 +82,11 @@ pub trait FewShotModel: Send + Sync {
 pub trait AdaptedRelation: Send + Sync {
     /// Scores each candidate as the tail of each head, into `out[head * candidates.len() + candidate]`.
     ///
-    /// A score must depend on its head and its candidate only, to the last bit, and not on what else
-    /// is scored beside them.
+    /// A score must depend only on its head and its candidate, to the last bit, and not on the other heads and
+    /// candidates.
     fn scores(&self, heads: &[EntityId], candidates: &[EntityId], out: &mut [f32]);
 
-    /// What the model looked at when it scored a pair; `others` are tails that the pair is compared with.
+    /// The reasons for the score of a pair. `others` are tails that the pair is compared with.
     fn reasons(&self, _pair: Pair, _others: &[EntityId]) -> Reasons {
         Reasons::default()
     }

@@ -14,7 +14,8 @@ pub enum PretrainingFacts {
     Background,
     /// Also all facts of the train tasks.
     TrainTasks,
-    /// Also the support of the dev and test tasks: how ordinary models are put beside few-shot ones.
+    /// Also the supports of the dev and test tasks. This makes link-prediction models comparable with few-shot
+    /// models.
     Supports,
 }
 

@@ -1,24 +1,24 @@
-//! [`Reasons`]: what a model looked at when it scored a pair, as data.
+//! [`Reasons`]: why a model scored a pair as it did, as data.
 
 use rana_graph::{Edge, EntityId, Pair};
 
-/// What a model looked at when it scored a pair; each model fills in what it has.
+/// Why a model scored a pair as it did. Each model fills in the fields that it can.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reasons {
     /// The pair of the support that it resembles most, with its distance if scored by that pair alone.
     pub resembles: Option<(Pair, f32)>,
     /// Attention over the neighbours of that pair, the largest weights first.
     pub attention: Vec<AttentionWeight>,
-    /// What each source of evidence adds, the strongest first.
+    /// The contribution of each source of evidence, strongest first.
     pub sources: Vec<SourceReason>,
 }
 
 /// The attention to one neighbour.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AttentionWeight {
-    /// Whose neighbour it is.
+    /// The entity whose neighbour it is.
     pub of: EntityId,
-    /// Whether that is the head of the pair, or else the tail.
+    /// Whether this entity is the head of the pair; otherwise the tail.
     pub is_head: bool,
     /// The neighbour and the relation to it.
     pub edge: Edge,
@@ -26,15 +26,15 @@ pub struct AttentionWeight {
     pub weight: f32,
 }
 
-/// What one source of evidence adds to a score.
+/// The contribution of one source of evidence to a score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceReason {
     /// The name of the source.
     pub source: String,
-    /// What it adds beyond what it adds for other tails in the mean; below zero it speaks against the pair.
+    /// Its contribution, minus its mean contribution for other tails. Below zero it is evidence against the pair.
     pub lead: f32,
-    /// Why, if it says anything.
+    /// The reason as text, if there is one.
     pub text: Option<String>,
-    /// What the source looks at, as the subject of a sentence.
+    /// The kind of evidence, as the subject of a sentence.
     pub subject: &'static str,
 }

@@ -1,4 +1,4 @@
-//! Random streams of this crate, each keyed by what it is for.
+//! Random streams of this crate, each keyed by its purpose.
 //!
 //! Crates share the seed of a run, so their purposes must differ: this crate has 1 to 5, `rana-models` those from 6,
 //! `rana-embed` those from 100.

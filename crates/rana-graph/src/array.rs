@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 
-use crate::mapping::Mapping;
+use crate::file_mapping::Mapping;
 
 /// A read-only array of plain values, in memory or memory-mapped; it dereferences to a slice.
 ///

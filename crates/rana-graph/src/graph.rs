@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::array::Array;
-use crate::batch::{Batch, Kind, NamedStatement};
+use crate::hash_index::Slots;
 use crate::held_out::{HeldOut, HeldOutBuilder, HeldOutReport};
 use crate::id::{Edge, EntityId, Fact, RelationId, TypeId};
 use crate::lists::Lists;
 use crate::names::{Names, NamesBuilder, Texts, hash};
-use crate::slots::Slots;
+use crate::statement_batch::{Batch, Kind, NamedStatement};
 
 /// Background facts over interned entities and relations, every relation with its inverse.
 ///
@@ -41,7 +41,7 @@ pub struct Graph {
     pub(crate) background_relations: usize,
     pub(crate) facts: Array<Fact>,
     pub(crate) neighbours: Lists<Edge>,
-    /// One label per entity, empty where there is none; no strings at all if there are no labels.
+    /// One label per entity, empty if it has none; no strings at all if there are no labels.
     pub(crate) entity_labels: Texts,
     /// The same for relations.
     pub(crate) relation_labels: Texts,
@@ -136,7 +136,7 @@ impl Graph {
         self.entities.name(entity.0)
     }
 
-    /// The name of a relation, whatever its direction.
+    /// The name of a relation, in either direction.
     #[must_use]
     pub fn relation_name(&self, relation: RelationId) -> &str {
         self.relations.name(relation.number() as u32)

@@ -6,8 +6,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::graph::Duplicates;
+use crate::hash_index::Slots;
 use crate::id::Fact;
-use crate::slots::Slots;
 
 /// One of the two lists of held-out facts.
 ///

@@ -76,7 +76,7 @@ impl RelationId {
         self.0 & 1 == 1
     }
 
-    /// The number of the relation in the vocabulary, whatever the direction.
+    /// The number of the relation in the vocabulary, for either direction.
     #[must_use]
     pub const fn number(self) -> usize {
         (self.0 >> 1) as usize

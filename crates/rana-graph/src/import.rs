@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::batch::{Batch, BatchSender, Disconnected, Kind, NamedStatement, pipeline};
 use crate::format::{
     Columns, DelimitedOptions, Format, FormatError, Literal, ReadOptions, Sink, Source, Statement, detect,
     is_release, read_facts, read_release, release_size,
@@ -14,6 +13,7 @@ use crate::graph::{Duplicates, Graph, GraphBuilder, LabelRank};
 use crate::held_out::{HeldOut, HeldOutReport};
 use crate::progress::{Progress, Unit};
 use crate::skipped::Skipped;
+use crate::statement_batch::{Batch, BatchSender, Disconnected, Kind, NamedStatement, pipeline};
 use crate::store::{Counts, Input, Store};
 use crate::tasks::{TaskSet, TaskSetBuilder};
 

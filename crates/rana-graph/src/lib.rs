@@ -1,7 +1,7 @@
 //! Knowledge graphs for rana: names and ids, neighbourhoods, the on-disk store, and readers and
-//! writers of outside formats.
+//! writers of other file formats.
 //!
-//! This is the first step of the way data flows: `files → graph`. It has no notion of vectors or models.
+//! This crate does the first step of the data flow: `files → graph`. It does not know vectors or models.
 //!
 //! # Where to find what
 //! In the order in which data passes through:
@@ -10,13 +10,13 @@
 //! - `format/{delimited,rdf,parquet}.rs` and `format/release/`: the readers and writers of each format,
 //!   with `format/columns.rs` for the columns of tables;
 //! - `import.rs`: what the statements of a file mean (facts, types, labels, held-out facts);
-//! - `batch.rs`: statements on their way from the thread that reads to the thread that builds;
-//! - `graph.rs`: [`GraphBuilder`] and [`Graph`], over `names.rs` (names and ids), `slots.rs` (hash index),
+//! - `statement_batch.rs`: statements on their way from the thread that reads to the thread that builds;
+//! - `graph.rs`: [`GraphBuilder`] and [`Graph`], over `names.rs` (names and ids), `hash_index.rs` (hash index),
 //!   `lists.rs` (many short lists) and `array.rs` (owned or mapped arrays);
 //! - `tasks.rs` and `held_out.rs`: few-shot tasks, and facts kept for validation and testing;
-//! - `store/`: a graph and its tasks on disk, over `mapping.rs` (memory maps) and `atomic.rs` (files that
+//! - `store/`: a graph and its tasks on disk, over `file_mapping.rs` (memory maps) and `atomic_file.rs` (files that
 //!   are replaced as a whole);
-//! - `statistics.rs`, `withhold.rs`, `format/fact_writer.rs`: counts, a graph without some of its relations, facts as files;
+//! - `statistics.rs`, `without_relations.rs`, `format/fact_writer.rs`: counts, a graph without some of its relations, facts as files;
 //! - `synth/`: generated graphs with planted structure.
 //!
 //! # Cargo features
@@ -26,22 +26,22 @@
 //! [`ExportError::MissingFeature`](format::ExportError::MissingFeature).
 
 mod array;
-mod atomic;
-mod batch;
+mod atomic_file;
+mod file_mapping;
 pub mod format;
 mod graph;
+mod hash_index;
 mod held_out;
 pub mod hex;
 mod id;
 mod import;
 mod keyed_rng;
 mod lists;
-mod mapping;
 mod named_enum;
 mod names;
 mod progress;
 mod skipped;
-mod slots;
+mod statement_batch;
 mod statistics;
 mod store;
 pub mod synth;
@@ -49,7 +49,7 @@ mod tasks;
 mod without_relations;
 
 pub use array::Array;
-pub use atomic::{unfinished, write_file_atomically};
+pub use atomic_file::{unfinished, write_file_atomically};
 pub use graph::{Duplicates, Graph, GraphBuilder, LabelRank};
 pub use held_out::{HeldOut, HeldOutReport};
 pub use id::{Edge, EntityId, Fact, Pair, RelationId, TypeId};

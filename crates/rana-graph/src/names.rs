@@ -3,8 +3,8 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::array::Array;
+use crate::hash_index::{FREE, Slots, home};
 use crate::lists::{Lists, ListsBuilder};
-use crate::slots::{FREE, Slots, home};
 
 /// A sequence of strings in one block of bytes, addressed by position.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -29,7 +29,7 @@ impl Default for FewShotRule {
 }
 
 impl FewShotRule {
-    /// Whether a relation with so many facts is few-shot.
+    /// Whether a relation with this many facts is few-shot.
     #[must_use]
     pub fn holds(self, facts: u64) -> bool {
         self.more_than < facts && facts < self.less_than
@@ -54,7 +54,7 @@ pub enum Cardinality {
 }
 
 impl Cardinality {
-    /// The class of a relation with so many facts, distinct heads and distinct tails.
+    /// The class of a relation with these numbers of facts, distinct heads and distinct tails.
     #[must_use]
     pub fn of(facts: u64, heads: u64, tails: u64) -> Self {
         let many = |per: u64| per > 0 && facts as f64 / per as f64 >= 1.5;

@@ -11,7 +11,7 @@ pub(crate) struct Gathered(OnceLock<(Vec<EntityId>, Vec<f32>)>);
 
 /// Fewer rows are gathered faster than they are compared.
 const FEWEST_GATHERED: usize = 64;
-/// Numbers that are worth keeping: more would fill the memory of a server that keeps many relations.
+/// The most numbers to keep. More would fill the memory of a server that keeps many relations.
 const MOST_GATHERED: usize = 1 << 22;
 
 impl Gathered {

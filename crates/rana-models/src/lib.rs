@@ -1,6 +1,6 @@
 //! The models of rana: everything that scores, what trains them, and the registry that names them.
 //!
-//! This is the stretch `episodes → training → run` of the data flow.
+//! This crate does the step `episodes → training → run` of the data flow.
 //!
 //! | folder | concept |
 //! | --- | --- |
@@ -10,7 +10,7 @@
 //! | `vectors/` | link-prediction vectors among few-shot models |
 //! | `training_free.rs` | baselines that learn nothing |
 //! | `paths/` | which edges a relation may see, and the paths through them |
-//! | `registry.rs`, `open.rs` | one line per model, and the opening of a run of any of them |
+//! | `registry.rs`, `opened_run.rs` | one line per model, and the opening of a run of any of them |
 //!
 //! # How to add a model
 //! Write a folder with a configuration that implements [`training::SteppedConfig`] and a model that implements
@@ -20,7 +20,6 @@
 mod choices;
 pub mod fused;
 mod gathered_rows;
-mod kernels;
 pub mod metar;
 mod opened_run;
 pub mod paths;
@@ -31,6 +30,7 @@ mod seed;
 pub mod training;
 mod training_free;
 mod translation;
+mod vector_kernels;
 pub mod vectors;
 
 pub use opened_run::{MEAN_TRANSLATION, OpenError, OpenedModel, OpenedRun, RunToOpen};

@@ -62,7 +62,7 @@ pub enum OpenError {
 pub struct RunToOpen<'a> {
     /// The directory.
     pub path: &'a Path,
-    /// What it is.
+    /// The manifest of the run.
     pub manifest: &'a Manifest,
     /// Its graph.
     pub store: &'a Store,
@@ -74,15 +74,15 @@ pub struct RunToOpen<'a> {
 pub struct OpenedModel {
     /// The model.
     pub model: Arc<dyn FewShotModel>,
-    /// Rows that belong beside it in an evaluation, by name: what it started from, what it is made of.
+    /// Other models for its evaluation, by name: the model it started from, and its parts.
     pub beside: Vec<(String, Arc<dyn FewShotModel>)>,
-    /// What turns its scores into confidence, if there were enough tasks to learn it.
+    /// The calibration of its confidence, if there were enough tasks to learn it.
     pub calibration: Option<Calibration>,
     /// The support size that it was trained or measured with.
     pub shots: usize,
     /// The seed of its training.
     pub seed: u64,
-    /// What an evaluation says about it, by name.
+    /// The lines about it in an evaluation, by name.
     pub details: Vec<(&'static str, String)>,
     /// One line about it for people.
     pub summary: String,
@@ -100,7 +100,7 @@ pub struct OpenedModel {
 pub struct OpenedRun {
     /// The directory.
     pub path: PathBuf,
-    /// What it is.
+    /// The manifest of the run.
     pub manifest: Manifest,
     /// The graph and its tasks.
     pub store: Store,

@@ -9,7 +9,7 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 use rana_embed::math;
 use rana_embed::matmul::Element;
 
-use crate::kernels::Kernels;
+use crate::vector_kernels::Kernels;
 
 /// `f32` or `f64`.
 pub(crate) trait Real:

@@ -27,7 +27,7 @@ pub static MODELS: &[ModelEntry] = &[
 pub struct Preset {
     /// The name.
     pub name: &'static str,
-    /// The settings as TOML, with what they are for in a comment on top; what they leave out is the default.
+    /// The settings as TOML, with a comment at the top; fields that are left out have the default.
     pub toml: &'static str,
 }
 
@@ -43,7 +43,7 @@ pub struct ModelEntry {
     pub name: &'static str,
     /// Its name in tables and sentences.
     pub title: &'static str,
-    /// What it is, in a few words.
+    /// A short description.
     pub about: &'static str,
     /// Its presets; the first has the settings of its paper.
     pub presets: &'static [Preset],
@@ -118,7 +118,7 @@ impl ModelEntry {
     /// One of its presets.
     ///
     /// # Errors
-    /// If there is none of this name.
+    /// If there is no model of this name.
     pub fn preset(&self, name: &str) -> Result<&'static Preset, RegistryError> {
         self.presets.iter().find(|preset| preset.name == name).ok_or_else(|| RegistryError::NoPreset {
             model: self.name,
@@ -146,7 +146,7 @@ impl ModelEntry {
 /// The model of a name.
 ///
 /// # Errors
-/// If there is none.
+/// If there is no such preset.
 pub fn find(name: &str) -> Result<&'static ModelEntry, RegistryError> {
     MODELS
         .iter()

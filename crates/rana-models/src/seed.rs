@@ -1,4 +1,4 @@
-//! Random streams of this crate, each keyed by what it is for.
+//! Random streams of this crate, each keyed by its purpose.
 //!
 //! Crates share the seed of a run, so their purposes must differ: `rana-fewshot` has 1 to 5, this crate those from 6,
 //! `rana-embed` those from 100.
@@ -6,7 +6,7 @@
 use rana_graph::keyed_rng;
 use rand_chacha::ChaCha8Rng;
 
-/// What a stream of random numbers is for; part of its key.
+/// The purpose of a random stream; part of its key.
 #[derive(Clone, Copy)]
 pub(crate) enum Purpose {
     /// The weights that training starts from, by block.

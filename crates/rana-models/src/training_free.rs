@@ -1,4 +1,4 @@
-//! Training-free baselines: what a look at the support and at the graph gives away.
+//! Training-free baselines: rankings from the support and the graph alone.
 //!
 //! They have no parameters and see nothing but the support, the background facts and the degrees,
 //! so whatever a model reaches should be read beside them.
@@ -72,7 +72,7 @@ impl Baseline {
             .collect()
     }
 
-    /// What it ranks by.
+    /// The kind of baseline.
     #[must_use]
     pub fn kind(&self) -> BaselineKind {
         self.kind
@@ -105,7 +105,7 @@ impl FewShotModel for Baseline {
     }
 }
 
-/// What the support says of a relation.
+/// The counts of a support.
 struct Adapted {
     baseline: Baseline,
     /// How often each entity is a tail of the support.
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(scores(BaselineKind::Adjacency), [0.0, 0.0, 1.0, 2.0, 1.0]);
         // Degrees are 1, 1, 1, 2 and 1.
         assert_eq!(scores(BaselineKind::Popularity), [0.0, 0.0, 0.0, 1.0, 0.0]);
-        // Neither the order of the candidates nor one that is there twice makes a difference.
+        // The order of the candidates and duplicates make no difference.
         let twice: Vec<EntityId> = ids.iter().rev().chain(&ids).copied().collect();
         for kind in BaselineKind::ALL {
             let baseline = Baseline::new(*kind, &graph);

@@ -1,4 +1,4 @@
-// The ranked answers: rows, their reasons on demand, and the keys.
+// The ranked answers: their rows, their reasons, and the keys.
 
 import { $, button, clearProblem, count, el, entityNode, pairText, percent, say, showProblem } from "./dom.js";
 import { asProblem, post } from "./api.js";
@@ -7,16 +7,16 @@ import { explanationNode } from "./explanation.js";
 
 const ROWS = 100; // rows of a head shown at once
 const HEADS = 50; // heads shown at once
-const MANY = 50; // rows of a head from which those out of sight are not laid out
+const MANY = 50; // with more rows per head, rows outside the window are not laid out
 const VERDICTS = { accept: "accepted", reject: "rejected", withdraw: "withdrawn" };
 const LETTERS = { a: "accept", r: "reject", u: "withdraw" };
 
 const results = $("results");
 const facts = new WeakMap(); // row → the fact it shows
-let shown = null; // the answer on the page and the question it answers
-let current = null; // the row keys act on
+let shown = null; // the response on the page and its question
+let current = null; // the row that keys act on
 
-/** Shows what /v1/complete answered to `question`. */
+/** Shows the response of /v1/complete to `question`. */
 export function showAnswers(question, response) {
   shown = { question, relation: response.relation.name ?? question.relation };
   current = null;
@@ -31,7 +31,7 @@ export function showAnswers(question, response) {
   showHeading();
 }
 
-/** The heading comes into view with the answers, wherever the page was scrolled to. */
+/** Scrolls to the heading of the answers. */
 function showHeading() {
   const { top } = $("results-title").getBoundingClientRect();
   if (top < 0 || top > innerHeight / 2) $("results-title").scrollIntoView({ block: "start" });
@@ -47,20 +47,20 @@ function summary({ relation }) {
 }
 
 function notes({ relation: { note, record }, heads_left_out: left }) {
-  // How well each example would have been found from the others (mean reciprocal rank).
+  // How well each example is found from the others (mean reciprocal rank).
   const known = record !== null && record !== undefined;
   return [
     ...(known
       ? [el("p", { class: "quiet" }, `Each example found from the others: mean reciprocal rank ${record.toFixed(2)}`)]
       : []),
     ...(note ? [el("p", { class: "note" }, note)] : []),
-    ...(left ? [el("p", { class: "note" }, `${count(left, "head")} more would be plausible; the best known are shown`)] : []),
+    ...(left ? [el("p", { class: "note" }, `${count(left, "head")} more are plausible; those with the most facts are shown`)] : []),
   ];
 }
 
 /**
- * Fills `list` with `items` by the page, so that a thousand of them do not have
- * to be laid out before the first can be read. Gives the button for the rest.
+ * Fills `list` with `items` page by page, so that the first rows appear before
+ * a thousand are laid out. Returns the button that shows the rest.
  */
 function pages(list, items, size, node, what) {
   let from = 0;
@@ -69,7 +69,7 @@ function pages(list, items, size, node, what) {
     () => {
       const before = list.lastElementChild;
       add();
-      // A hidden button would drop the focus: it goes on to the first new row.
+      // The button is hidden now, so the focus moves to the first new row.
       if (more.hidden) focusRow(firstRow(before.nextElementSibling));
     },
     { class: "more" },
@@ -96,7 +96,7 @@ function group({ head, answers }) {
     "section",
     { class: "group", "aria-labelledby": id },
     el("h3", { id }, entityNode(head)),
-    answers.length ? list : el("p", { class: "quiet" }, "No answers for this head within the limits asked for."),
+    answers.length ? list : el("p", { class: "quiet" }, "No answers for this head within the limits."),
     more,
   );
 }
@@ -161,7 +161,7 @@ function confidenceNode(confidence) {
   if (confidence === null || confidence === undefined)
     return el("span", { class: "confidence unsure" }, "too few examples to say");
   const bar = el("span", { class: "fill" });
-  bar.style.width = `${100 * confidence}%`; // through the CSSOM, which the CSP allows
+  bar.style.width = `${100 * confidence}%`; // set by script, because the CSP forbids style attributes
   return el(
     "span",
     { class: "confidence" },
@@ -172,7 +172,7 @@ function confidenceNode(confidence) {
 
 // ---- decisions in the rows
 
-/** Shows the saved verdict of a row, and a save under way or failed as just that. */
+/** Shows the saved verdict of a row, and whether a save is running or has failed. */
 function showVerdict(node) {
   const fact = facts.get(node);
   const entry = entryOf(fact.relation, fact.head, fact.tail);
@@ -203,7 +203,7 @@ export const unsavedProblem = ({ error, wanted }) => ({
   detail: `${error.title}. ${error.detail ?? ""}`,
 });
 
-/** Brings the rows up to date with a decision (null: with all of them). */
+/** Updates the rows after a decision; null updates all rows. */
 export function refresh(entry) {
   for (const node of results.querySelectorAll("[data-answer]")) {
     const { head, tail } = facts.get(node);
@@ -211,7 +211,7 @@ export function refresh(entry) {
   }
 }
 
-/** Says how a decision ended. */
+/** Announces the result of a decision. */
 export function report(entry) {
   const pair = pairText(entry.head, entry.tail);
   if (entry.error) say(`Not saved: ${pair}. ${entry.error.title}`);
@@ -261,7 +261,7 @@ function closeReasons(node) {
   toggle(node);
 }
 
-/** The question of the answer, for one pair; limits on the list do not matter to it. */
+/** The question for one pair, without the limits on the list. */
 function explainBody({ head, tail }) {
   const { relation, support, rejected, types, exclude_known } = shown.question;
   return { relation, support, rejected, types, exclude_known, head: head.name, tail: tail.name };
@@ -269,7 +269,7 @@ function explainBody({ head, tail }) {
 
 // ---- moving and keys
 
-/** Only the current row is in the tab order: a thousand rows are one stop, not thousands. */
+/** Makes a row current. Only the current row is in the tab order. */
 function setCurrent(node) {
   for (const [row, index] of [
     [current, "-1"],
@@ -292,7 +292,7 @@ function move(by) {
     const all = [...results.querySelectorAll("[data-answer]")];
     return all[current ? all.indexOf(current) + by : 0];
   };
-  // Past the last row shown there may be more to show: of this head, else of heads.
+  // After the last row, show more rows of this head, or more heads.
   if (by > 0 && current && !current.nextElementSibling) {
     const more = current.closest(".group").querySelector(":scope > .more");
     if (!more.hidden) more.click();
@@ -301,7 +301,7 @@ function move(by) {
   focusRow(beside());
 }
 
-/** Handles a key; true if it meant something here. */
+/** Handles a key. Returns true if the key has a meaning here. */
 function key(event) {
   const inReasons = event.target.closest?.(".reasons");
   const onRow = event.target.matches?.("[data-answer]");
@@ -333,13 +333,13 @@ export function startAnswers() {
       act(node, action);
       return;
     }
-    // A click on the row opens it, but not one that ends a selection of its text.
+    // A click on the row opens it, unless it selects text.
     if (event.target.closest(".row") && getSelection().isCollapsed) toggle(node);
   });
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const free = event.target === document.body || results.contains(event.target);
-    // Keys belong to the answers, and to the page when nothing else has the focus.
+    // Keys work in the answers, and on the page if nothing else has the focus.
     if (free && !document.querySelector("dialog[open]") && key(event)) event.preventDefault();
   });
 }

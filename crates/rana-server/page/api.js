@@ -1,11 +1,11 @@
-// Requests to the server: JSON in and out, problems as exceptions, and the
-// token asked for when the server wants one.
+// Requests to the server: JSON in both directions, problems as exceptions, and
+// a dialog for the token if the server needs one.
 
 import { $ } from "./dom.js";
 
 const TOKEN = "rana.token";
 
-/** What went wrong, in the words of the server's problem+json. */
+/** A problem as the server reports it (problem+json). */
 export class Problem extends Error {
   constructor({ title, detail, status = 0, suggestions = [] }) {
     super(title);
@@ -13,7 +13,7 @@ export class Problem extends Error {
   }
 }
 
-/** Any thrown thing as a Problem, so that it can be shown. */
+/** Any exception as a Problem, so that it can be shown. */
 export function asProblem(error) {
   if (error instanceof Problem) return error;
   return new Problem({ title: "The page failed", detail: String(error?.message ?? error) });
@@ -30,13 +30,13 @@ export async function post(path, body, signal) {
   return (await request(path, { method: "POST", headers, body: JSON.stringify(body), signal })).json();
 }
 
-/** A file of the server and the name it wants to be saved under. */
+/** Downloads a file. Returns it with its file name. */
 export async function download(path, query) {
   const response = await request(withQuery(path, query));
   return { blob: await response.blob(), name: fileName(response.headers.get("Content-Disposition")) };
 }
 
-// Relative addresses, so that the page also works below a path of a proxy.
+// Relative URLs, so that the page also works behind a proxy with a path.
 function withQuery(path, query) {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
   return given.length ? `${path}?${new URLSearchParams(given)}` : path;
@@ -53,13 +53,13 @@ async function request(url, options = {}) {
     } catch (error) {
       if (aborted(error)) throw error;
       throw new Problem({
-        title: "The server does not answer",
+        title: "The server does not respond",
         detail: "Check that rana serve is still running, then try again.",
       });
     }
     if (response.ok) return response;
     if (response.status !== 401) throw await problemOf(response);
-    // Another request may have brought a new token meanwhile: then just try again.
+    // If another request got a new token meanwhile, try again with it.
     if (sessionStorage.getItem(TOKEN) === token && !(await askToken(token !== null))) throw await problemOf(response);
   }
 }
@@ -76,7 +76,7 @@ async function problemOf(response) {
 
 let asking = null;
 
-/** Asks once, however many requests wait for the answer. True if a token was given. */
+/** Asks for the token, once for all waiting requests. True if one was given. */
 function askToken(refused) {
   asking ??= new Promise((resolve) => {
     const dialog = $("token");
@@ -107,7 +107,7 @@ function fileName(disposition) {
     try {
       return decodeURIComponent(encoded[1]);
     } catch {
-      /* fall back to the plain one */
+      /* use the plain file name */
     }
   }
   return /filename="?([^";]+)"?/i.exec(disposition ?? "")?.[1] ?? null;

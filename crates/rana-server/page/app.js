@@ -1,4 +1,4 @@
-// The page of `rana serve`: asks for a completion, shows it, keeps decisions.
+// The page of `rana serve`: requests a completion, shows it, saves decisions.
 // Parts: form.js (the question), answers.js (ranked answers and keys),
 // explanation.js (reasons), decisions.js (saving), combobox.js, api.js, dom.js.
 
@@ -61,11 +61,11 @@ async function startRun() {
   }
 }
 
-/** An example on the first visit or when the address asks for it; else what was entered before. */
+/** Fills in the example on the first visit or if the URL asks for it; otherwise the earlier input. */
 function startFilled(run) {
   const address = new URLSearchParams(location.search);
   const before = kept();
-  // Who was quicker than the server keeps what they typed.
+  // Do not overwrite what was typed before the server responded.
   if (["relation", "support-head", "head"].some((id) => $(id).value)) return;
   if (run.example && (address.has("example") || (!before && !address.has("relation")))) fill(run.example);
   else if (address.has("relation")) fill({ relation: address.get("relation") });
@@ -78,7 +78,7 @@ function describeRun({ run, model, graph, confidence }) {
   const measured =
     confidence.ece === null || confidence.ece === undefined
       ? ""
-      : `Confidence was measured on ${count(confidence.answers, "answer")} of ${count(confidence.tasks, "task")}; it is off by ${(100 * confidence.ece).toFixed(1)} points on average. `;
+      : `Confidence was measured on ${count(confidence.answers, "answer")} of ${count(confidence.tasks, "task")}; its average error is ${(100 * confidence.ece).toFixed(1)} percentage points. `;
   $("about").textContent = measured + (confidence.note ?? "");
 }
 
@@ -91,7 +91,7 @@ async function complete() {
   running = new AbortController();
   busy(true);
   try {
-    // What is decided on another page, or was not asked for yet, counts too.
+    // Include decisions that were made in another tab or are not loaded yet.
     const [name, flows] = [$("relation").value.trim(), $("use-decisions").checked];
     if (flows) await load(name);
     const use = flows ? decided(name) : null;
@@ -125,17 +125,17 @@ function renderDecisions() {
   $("decision-count").textContent = all.length ? `${accepted.length} accepted, ${rejected.length} rejected` : "";
   $("use-decisions-hint").textContent =
     accepted.length + rejected.length
-      ? `Adds ${count(accepted.length, "accepted fact")} to the examples and gives ${rejected.length} rejected as wrong.`
-      : "Nothing is decided for this relation yet.";
+      ? `Adds ${count(accepted.length, "accepted fact")} to the examples, and uses ${rejected.length} rejected as wrong examples.`
+      : "There are no decisions on this relation yet.";
   const list = $("decisions");
   const focused = [...list.querySelectorAll("button")].indexOf(document.activeElement);
   list.replaceChildren(...all.slice(0, DECISIONS_SHOWN).map(decisionNode));
   if (!all.length) list.append(el("li", { class: "quiet" }, "None yet. Accept or reject answers to fill this list."));
   if (all.length > DECISIONS_SHOWN)
     list.append(
-      el("li", { class: "quiet" }, `and ${all.length - DECISIONS_SHOWN} older ones, which the export has too`),
+      el("li", { class: "quiet" }, `and ${all.length - DECISIONS_SHOWN} older ones; the export includes them`),
     );
-  // The list is made anew, so the focus is handed on to what stands there now.
+  // The list is new, so the focus moves to the element at the same position.
   if (focused >= 0) ([...list.querySelectorAll("button")].at(Math.max(0, focused - 1)) ?? $("decisions-title")).focus();
 }
 
@@ -180,7 +180,7 @@ async function loadDecisions(name) {
 
 // ---- export
 
-/** Fetched rather than linked to, since a link cannot carry the token. */
+/** Uses fetch instead of a link, because a link cannot send the token. */
 async function exportFacts() {
   const [slot, format] = [$("export-error"), $("export-format").value];
   clearProblem(slot);
@@ -220,7 +220,7 @@ function startPage() {
     refresh(entry);
     renderDecisions();
   });
-  // Leaving must not lose a decision that the server does not have yet.
+  // Warn before leaving the page if a decision is not saved yet.
   addEventListener("beforeunload", (event) => {
     if (unsaved()) event.preventDefault();
   });

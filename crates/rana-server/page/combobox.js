@@ -1,16 +1,16 @@
-// The WAI-ARIA combobox with a listbox popup: focus stays in the input, the
-// active option is named by aria-activedescendant, counts are announced.
+// A WAI-ARIA combobox with a listbox popup. The focus stays in the input, and
+// aria-activedescendant names the active option. The number of options is announced.
 
 import { $, count, el } from "./dom.js";
 import { aborted } from "./api.js";
 
-const PAUSE = 120; // ms of rest in typing before the server is asked
+const PAUSE = 120; // ms without typing before the server is asked
 
 /**
  * Makes `input` a combobox.
- * - `search(text, signal)` gives the options,
- * - `show(option)` gives {text, node}: what the input holds, what the list shows,
- * - `commit(option | null, text)` is called on a pick, or on Enter with only typed text,
+ * - `search(text, signal)` returns the options,
+ * - `show(option)` returns {text, node}: for the input and for the list,
+ * - `commit(option | null, text)` is called for a chosen option, or on Enter for typed text,
  * - `browse` shows all options while nothing is typed.
  */
 export function combobox(input, { search, show, commit, listLabel, browse = false }) {
@@ -39,8 +39,8 @@ export function combobox(input, { search, show, commit, listLabel, browse = fals
   let options = [];
   let active = -1;
   let timer = 0;
-  let typed = false; // whether the text is a search, or what was settled on before
-  let asked = null; // the AbortController of the search under way
+  let typed = false; // whether the text is a search, not a chosen option
+  let asked = null; // the AbortController of the running search
 
   function close() {
     clearTimeout(timer);
@@ -97,8 +97,8 @@ export function combobox(input, { search, show, commit, listLabel, browse = fals
       const found = await search(text, mine.signal);
       if (!mine.signal.aborted && document.activeElement === input) open(found);
     } catch (error) {
-      // Suggestions are a comfort: without them the typed name still works,
-      // and a real fault is told when the name is used.
+      // Ignored: the typed name works without suggestions, and a real
+      // failure is shown when the name is used.
       if (!aborted(error)) close();
     }
   }
@@ -115,7 +115,7 @@ export function combobox(input, { search, show, commit, listLabel, browse = fals
       return look().then(() => {
         if (!list.hidden) activate(by > 0 ? 0 : options.length - 1);
       });
-    // One more place than there are options: the input itself.
+    // One position more than options: the input itself.
     const places = options.length + 1;
     activate(((active + 1 + by + places) % places) - 1);
   }

@@ -1,5 +1,5 @@
-// Decisions on facts. A verdict counts as saved only once the server has
-// answered 201, which it does after its disk has it.
+// Decisions on facts. A verdict is saved once the server has responded with
+// 201, which it does after writing to disk.
 
 import { get, post, asProblem } from "./api.js";
 
@@ -9,7 +9,7 @@ let tell = () => {};
 export const keyOf = (relation, head, tail) => JSON.stringify([relation, head.name, tail.name]);
 export const entryOf = (relation, head, tail) => entries.get(keyOf(relation, head, tail));
 
-/** `listener(entry)` hears of every change; null stands for many at once. */
+/** Calls `listener(entry)` on every change; with null after many changes. */
 export function onDecision(listener) {
   tell = listener;
 }
@@ -21,7 +21,7 @@ export function decisions(relation) {
     .sort((a, b) => (b.number ?? Infinity) - (a.number ?? Infinity));
 }
 
-/** Saved verdicts as material for the next question. */
+/** Saved verdicts as examples for the next question. */
 export function decided(relation) {
   const saved = (verdict) => decisions(relation).filter((entry) => entry.verdict === verdict);
   return { accepted: saved("accepted"), rejected: saved("rejected") };
@@ -29,11 +29,11 @@ export function decided(relation) {
 
 export const unsaved = () => [...entries.values()].some((entry) => entry.wanted);
 
-/** Asks the server what was decided before. */
+/** Loads earlier decisions from the server. */
 export async function load(relation) {
   const begun = performance.now();
   const { decisions: found } = await get("v1/decisions", { relation: relation || undefined });
-  // What this page decided after asking is newer than the answer.
+  // Decisions made on this page since the request are newer than the response.
   const newer = (entry) => entry && (entry.wanted || entry.touched > begun);
   for (const [key, entry] of entries)
     if ((!relation || entry.relation === relation) && !newer(entry)) entries.delete(key);
@@ -60,8 +60,8 @@ export function decide({ relation, head, tail, score = null, confidence = null }
 }
 
 /**
- * Saves until the wanted verdict is the saved one. A loop, one request at a
- * time: a change of mind during a save must reach the server after it.
+ * Saves until the wanted verdict is saved, one request at a time. A change
+ * during a save must reach the server after it.
  */
 async function save(entry) {
   while (entry.wanted && !entry.error) {

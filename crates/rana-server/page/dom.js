@@ -1,9 +1,9 @@
-// Small helpers for making elements. Everything the server sends reaches the
-// page through textContent or setAttribute here, never as markup.
+// Helpers to create elements. Text from the server is always set with
+// textContent or setAttribute, never as HTML.
 
 export const $ = (id) => document.getElementById(id);
 
-/** Makes an element. `on` holds listeners, a `false`/`null` attribute is left out. */
+/** Creates an element. `on` holds listeners; attributes that are `false` or `null` are left out. */
 export function el(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
@@ -27,7 +27,7 @@ export function button(text, onClick, attributes = {}) {
   return el("button", { type: "button", ...attributes, on: { click: onClick } }, text);
 }
 
-/** Label of an entity, with its name small beside it when that says more. */
+/** The label of an entity, and its name in small print if it differs. */
 export function entityNode(entity) {
   const name = entity.label === entity.name ? null : el("small", { class: "name" }, entity.name);
   return el(
@@ -39,7 +39,7 @@ export function entityNode(entity) {
   );
 }
 
-/** Text that may break after underscores and the like, as names of graphs are long. */
+/** Text with line breaks allowed after underscores and the like, for long names. */
 export function breakable(text) {
   return text.split(/(?<=[_/.:-])/).flatMap((piece, index) => (index ? [el("wbr"), piece] : [piece]));
 }
@@ -59,21 +59,21 @@ export const pairText = (head, tail) => `${head.label} → ${tail.label}`;
 const counts = new Intl.NumberFormat("en");
 export const count = (n, one, many = `${one}s`) => `${counts.format(n)} ${n === 1 ? one : many}`;
 
-/** A percentage that never rounds to a certainty the model does not claim. */
+/** A percentage. It is rounded to 0 or 100 only if it is exact. */
 export function percent(share) {
   if (share > 0.99 && share < 1) return "> 99%";
   if (share > 0 && share < 0.01) return "< 1%";
   return `${Math.round(share * 100)}%`;
 }
 
-/** Says something once in the status line, which screen readers announce. */
+/** Shows a message in the status line, which screen readers announce. */
 export function say(text) {
   $("status").textContent = text;
 }
 
 /**
- * Shows a problem in its place: what is wrong, what to do, and the suggestions
- * as buttons. `suggestions` may be names or entities.
+ * Shows a problem: what is wrong, what to do, and suggestions as buttons.
+ * `suggestions` may be names or entities.
  */
 export function showProblem(slot, problem, onSuggestion, retry) {
   const choices = onSuggestion ? (problem.suggestions ?? []) : [];

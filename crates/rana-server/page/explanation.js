@@ -1,16 +1,16 @@
-// The reasons for one answer: text, a drawing, and the same as a table.
+// The reasons for one answer: as text, as a drawing, and as a table.
 
 import { breakable, el, entityNode, pairNode, percent, svg } from "./dom.js";
 
 const FONT = 12.5;
 const LANE = 46; // height of one path, without a second line of its relations
 const TWIG = 40; // height of one neighbour
-const NARROW = 480; // px below which words get more lines instead of more width
+const NARROW = 480; // px; narrower drawings break texts into more lines
 const EDGE = 12; // from the side to the dots
 const PATHS = 6;
-const NEIGHBOURS = 5; // drawn for each end; the table has them all
+const NEIGHBOURS = 5; // neighbours drawn per end; the table has all of them
 
-/** Everything known about why `explanation.head`–`tail` was answered. */
+/** The reasons for the answer `explanation.head`–`tail`. */
 export function explanationNode(explanation, relation) {
   return el(
     "div",
@@ -18,8 +18,8 @@ export function explanationNode(explanation, relation) {
     el(
       "div",
       { class: "for-against" },
-      reasons("For", explanation.text, "Nothing in particular spoke for it."),
-      reasons("Against", explanation.against, "Nothing spoke against it."),
+      reasons("For", explanation.text, "There is no particular evidence for it."),
+      reasons("Against", explanation.against, "There is no evidence against it."),
     ),
     drawing(explanation, relation),
     el("details", {}, el("summary", {}, "The drawing as a table"), tables(explanation)),
@@ -42,7 +42,7 @@ function reasons(title, lines = [], none) {
   );
 }
 
-// ---- tables: the drawing in words
+// ---- tables: the drawing as text
 
 const stepText = ({ relation, inverse }) => breakable(inverse ? `${relation} (backwards)` : relation);
 
@@ -75,7 +75,7 @@ function tables({ paths = [], attention = [], resembles }) {
           `, at distance ${resembles.distance.toFixed(2)}.`,
         )
       : null,
-    table("What RANA looked at around that example", ["Entity", "Relation", "Neighbour", "Attention"], lookRows),
+    table("Neighbours of that example that RANA attended to", ["Entity", "Relation", "Neighbour", "Attention"], lookRows),
   );
 }
 
@@ -128,8 +128,8 @@ function sources(list) {
 
 // ---- the drawing
 //
-// Entities are dots rather than boxes, so that the words get the room: it is
-// drawn at the width it is shown, at the size of the text, from a phone up.
+// Entities are dots, not boxes, to leave room for text. The drawing has the
+// width of its container and the font size of the page, also on a phone.
 
 function drawing(explanation, relation) {
   const figure = el("figure", { class: "drawing" });
@@ -140,7 +140,7 @@ function drawing(explanation, relation) {
     drawn = width;
     figure.replaceChildren(draw(explanation, relation, width));
   }).observe(figure);
-  // Something is there at once, also where the observer has not run yet.
+  // Draw at once; the observer runs later.
   figure.append(draw(explanation, relation, 640));
   return figure;
 }
@@ -158,7 +158,7 @@ function draw({ head, tail, paths = [], resembles, attention = [] }, relation, w
   if (!shown.length)
     marks.push(
       line(`M${left},${y}H${right}`, "none"),
-      words(width / 2, y + 18, "no path joins them", width - 40, "caption"),
+      words(width / 2, y + 18, "there is no path between them", width - 40, "caption"),
     );
   y += shown.length ? first + (shown.length - 1) * laneHeight + 34 : 36;
   if (paths.length > PATHS) {
@@ -167,7 +167,7 @@ function draw({ head, tail, paths = [], resembles, attention = [] }, relation, w
   }
   if (resembles) {
     const below = { x1: left, x2: right, y: y + 62 };
-    // First, to lie below the paths.
+    // First, so that it is below the paths.
     marks.unshift(line(`M${left},${pair.y}V${below.y}`, "same"), line(`M${right},${pair.y}V${below.y}`, "same"));
     marks.push(words(width / 2, y + 22, "most like the example", width - 60, "caption"));
     marks.push(
@@ -178,7 +178,7 @@ function draw({ head, tail, paths = [], resembles, attention = [] }, relation, w
     y = below.y + twigs(marks, attention, below, width);
     marks.push(ends(resembles.head, resembles.tail, below, width, "example"));
   }
-  marks.push(ends(head, tail, pair, width, "main")); // last, to lie on top of the lines
+  marks.push(ends(head, tail, pair, width, "main")); // last, so that it is above the lines
   return svg(
     "svg",
     {
@@ -186,7 +186,7 @@ function draw({ head, tail, paths = [], resembles, attention = [] }, relation, w
       width,
       height: y + 8,
       viewBox: `0 0 ${width} ${y + 8}`,
-      "aria-label": `Drawing of how ${head.label} and ${tail.label} are joined, and of the example they resemble. The table below says the same.`,
+      "aria-label": `Drawing of the paths between ${head.label} and ${tail.label}, and of the example they resemble. The table below has the same content.`,
     },
     marks,
   );
@@ -205,7 +205,7 @@ function ends(head, tail, { x1, x2, y }, width, kind) {
   );
 }
 
-/** One path, from the head's dot down to its lane and up again to the tail's. */
+/** One path: from the head down to its lane and up to the tail. */
 function lane({ steps, nodes, supports, of }, { x1, x2, y }, laneY, width) {
   const bend = 26;
   const stops = [x1 + bend, ...(steps.length > 1 ? [(x1 + x2) / 2] : []), x2 - bend];
@@ -249,11 +249,11 @@ function lane({ steps, nodes, supports, of }, { x1, x2, y }, laneY, width) {
   );
 }
 
-/** Neighbours RANA looked at, as twigs below both ends; the thicker the more it looked. */
+/** Neighbours that RANA attended to, as twigs below both ends. Thicker lines mean more attention. */
 function twigs(marks, attention, { x1, x2, y }, width) {
   const most = Math.max(...attention.map(({ weight }) => weight), 1e-9);
   let height = 24;
-  let above = 0; // on a narrow drawing the tail's twigs come below the head's
+  let above = 0; // in a narrow drawing the tail's twigs are below the head's
   for (const end of ["head", "tail"]) {
     const [x, sign, anchor] = end === "head" ? [x1, 1, "start"] : [x2, -1, "end"];
     const looks = attention.filter((look) => look.end === end).slice(0, NEIGHBOURS);
@@ -287,13 +287,13 @@ const line = (d, kind) => svg("path", { d, class: `line ${kind}` });
 const dot = (cx, cy, kind) =>
   svg("circle", { cx, cy, r: kind === "main" ? 6 : kind === "neighbour" ? 3.5 : 5, class: `dot ${kind}` });
 
-/** The direction of the fact, which is not always that of the path. */
+/** An arrow in the direction of the fact, which may differ from that of the path. */
 function arrow(x, y, back) {
   const tip = back ? -6 : 6;
   return svg("path", { d: `M${x - tip},${y - 4.5}L${x + tip},${y}L${x - tip},${y + 4.5}Z`, class: "arrow-head" });
 }
 
-/** Text cut to its room, whole in a tooltip. */
+/** Text cut to a width, with the whole text in a tooltip. */
 function words(x, y, text, room, kind, anchor = "middle", whole = text) {
   const cut = shorten(text, room, kind === "node" ? 600 : 400);
   return svg(
@@ -304,7 +304,7 @@ function words(x, y, text, room, kind, anchor = "middle", whole = text) {
   );
 }
 
-/** At most two lines, broken where names of relations can be. */
+/** Splits a text into at most two lines, where names of relations may break. */
 function wrap(text, room) {
   if (shorten(text, room) === text) return [text];
   const pieces = text.split(/(?<=[_/. :-])/);

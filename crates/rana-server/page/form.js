@@ -1,4 +1,4 @@
-// The question: relation, examples, heads, options. Holds what was entered,
+// The form of the question: relation, examples, heads, options. Stores the input,
 // checks names while they are entered, and shows problems beside their cause.
 
 import {
@@ -18,16 +18,16 @@ import { Problem, asProblem, get } from "./api.js";
 import { combobox } from "./combobox.js";
 
 const KEPT = "rana.form";
-const CHECK_AT_MOST = 100; // pasted names looked up at once; more are left to the server
+const CHECK_AT_MOST = 100; // pasted names that are looked up; the server checks the others
 
 const state = { relation: "", supports: [], heads: [], plausible: false };
 const picked = new WeakMap(); // input → the entity last picked for it, and its text
-const known = new Map(); // relation name → what /v1/relations said of it
+const known = new Map(); // relation name → its entry in /v1/relations
 let relationChanged = () => {};
 
 const samePair = (a, b) => a.head.name === b.head.name && a.tail.name === b.tail.name;
 
-/** Wires the form up. `onRelation` is told when another relation is settled on. */
+/** Initialises the form. `onRelation` is called when another relation is chosen. */
 export function startForm({ onRelation }) {
   relationChanged = onRelation;
   startRelation();
@@ -45,11 +45,11 @@ export function startForm({ onRelation }) {
   catchPaste("head", /\n/, pasteHeads);
 }
 
-// ---- what the rest of the page reads and sets
+// ---- interface to the rest of the page
 
 export const relation = () => state.relation;
 
-/** The body of /v1/complete, with the decisions when they are to be used. */
+/** The body of /v1/complete, with the decisions if they are used. */
 export function question(decided) {
   const supports = [...state.supports];
   for (const fact of decided?.accepted ?? []) if (!supports.some((pair) => samePair(pair, fact))) supports.push(fact);
@@ -71,7 +71,7 @@ export function question(decided) {
   return body;
 }
 
-/** Takes in text still standing in the fields, then says whether the form can be sent. */
+/** Adds the text left in the fields, then returns whether the form can be sent. */
 export async function settle(decided) {
   for (const slot of ["relation", "support", "head", "complete"]) clearProblem($(`${slot}-error`));
   setRelation($("relation").value.trim());
@@ -85,12 +85,12 @@ export async function settle(decided) {
     return missing(
       "support",
       "No examples",
-      "Add at least one pair for which the relation holds; about five work well.",
+      "Add at least one pair that is a fact of the relation; about five work well.",
       "support-head",
     );
   }
   if (!state.plausible && !state.heads.length) {
-    return missing("head", "No heads", "Add a head to complete, or have plausible heads chosen.", "head");
+    return missing("head", "No heads", "Add a head to complete, or let the server choose plausible heads.", "head");
   }
   return true;
 }
@@ -101,7 +101,7 @@ function missing(slot, title, detail, focus = slot) {
   return false;
 }
 
-/** Fills the form from an example or from what was kept; names become labels when looked up. */
+/** Fills the form from an example or from earlier input. Labels are looked up later. */
 export function fill({ relation = "", support = [], heads = [], plausible = false }) {
   state.supports = support.map(([head, tail]) => ({ head: asEntity(head), tail: asEntity(tail) }));
   state.heads = heads.map(asEntity);
@@ -114,7 +114,7 @@ export function fill({ relation = "", support = [], heads = [], plausible = fals
   lookUp([...state.supports.flatMap((pair) => [pair.head, pair.tail]), ...state.heads]);
 }
 
-/** What an earlier visit in this tab had entered, if any. */
+/** The earlier input in this tab, if any. */
 export function kept() {
   try {
     return JSON.parse(sessionStorage.getItem(KEPT));
@@ -123,7 +123,7 @@ export function kept() {
   }
 }
 
-/** Shows a problem of /v1/complete beside the entry it speaks of. */
+/** Shows a problem of /v1/complete beside the entry that caused it. */
 export function placeProblem(problem) {
   const cause = causeOf(problem);
   const replace =
@@ -182,7 +182,7 @@ function renderList(list, items, node, text, fieldAfter) {
           () => {
             items.splice(index, 1);
             changed();
-            // The focus goes to what took the removed entry's place, not to nowhere.
+            // Move the focus to the entry that is now in this position.
             (list.children[Math.min(index, items.length - 1)]?.querySelector("button.remove") ?? $(fieldAfter)).focus();
             say(`Removed ${text(item)}`);
           },
@@ -193,7 +193,7 @@ function renderList(list, items, node, text, fieldAfter) {
   );
 }
 
-/** For entries whose name was looked up in vain: says so, with what may be meant. */
+/** Marks entries whose name was not found, with suggestions. */
 function unknownNote(item) {
   const wrong = [item, item.head, item.tail].find((entity) => entity?.problem);
   if (!wrong) return null;
@@ -237,7 +237,7 @@ function startRelation() {
       $("support-head").focus();
     },
   });
-  // While typing, not on leaving: what moves under a click makes it miss.
+  // Clear the problem while typing, not on leaving the field: the page would move under a click.
   $("relation").addEventListener("input", () => clearProblem($("relation-error")));
   $("relation").addEventListener("change", () => setRelation($("relation").value.trim()));
 }
@@ -261,7 +261,7 @@ async function setRelation(name, force = false) {
 }
 
 function describeRelation(name, found) {
-  if (!found) return ["A new relation: the graph has no facts of it, so the examples alone say what it means."];
+  if (!found) return ["A new relation: the graph has no facts of it, so it is learned from the examples alone."];
   const what = `In the graph with ${count(found.facts, "fact")}${found.task ? ` (${found.task} task)` : ""}. `;
   const examples = found.examples ?? [];
   if (!examples.length) return [what];
@@ -294,7 +294,7 @@ function startEntity(id, next) {
   });
 }
 
-/** The entity an input means: the one picked, or the one of exactly that name. */
+/** The entity of an input: the chosen one, or the one with exactly that name. */
 function resolve(input) {
   const text = input.value.trim();
   const last = picked.get(input);
@@ -323,7 +323,7 @@ async function entityCalled(text) {
       });
 }
 
-/** Resolves an input, or shows beside it why that failed; a suggestion taken goes on with `again`. */
+/** Resolves an input, or shows why that failed. Choosing a suggestion calls `again`. */
 async function resolveOr(input, slot, again) {
   try {
     const entity = await resolve(input);
@@ -342,7 +342,7 @@ async function resolveOr(input, slot, again) {
   }
 }
 
-// One at a time: Enter followed at once by a click on Add must not add twice.
+// One at a time: Enter and a click on Add must not add the entry twice.
 const addSupport = oneAtATime(addSupportNow);
 const addHead = oneAtATime(addHeadNow);
 
@@ -361,7 +361,7 @@ async function addSupportNow() {
   if (empty.length) {
     empty[0].focus();
     if (empty.length === 1)
-      showProblem(slot, new Problem({ title: "Half a pair", detail: "An example needs a head and a tail." }));
+      showProblem(slot, new Problem({ title: "Incomplete pair", detail: "An example needs a head and a tail." }));
     return;
   }
   const head = await resolveOr(headInput, slot, addSupport);
@@ -401,7 +401,7 @@ const asPlain = ({ name, label }) => ({ name, label });
 
 // ---- pasting
 
-/** Lets a paste of several lines into one field be what it is: several entries. */
+/** Treats a paste of several lines into one field as several entries. */
 function catchPaste(id, pattern, take) {
   $(id).addEventListener("paste", (event) => {
     const text = event.clipboardData?.getData("text/plain")?.trim() ?? "";
@@ -429,7 +429,7 @@ function pastePairs(text) {
   );
   state.supports.push(...fresh);
   changed();
-  // Lines that were no pair stay, to be mended where they are.
+  // Lines that are not pairs stay in the field, to be corrected.
   $("paste").value = bad.map(({ line }) => line).join("\n");
   if (bad.length) {
     $("paste").closest("details").open = true;
@@ -461,7 +461,7 @@ function pasteHeads(text) {
   lookUp(heads);
 }
 
-/** Finds the labels of names entered in bulk, and marks the names the graph does not have. */
+/** Looks up the labels of pasted names, and marks names that the graph does not have. */
 async function lookUp(entities) {
   const bare = entities.filter((entity) => entity.label === entity.name).map((entity) => entity.name);
   const names = [...new Set(bare)].slice(0, CHECK_AT_MOST);
@@ -471,7 +471,7 @@ async function lookUp(entities) {
       try {
         found.set(name, asPlain(await entityCalled(name)));
       } catch (error) {
-        // Only an unknown name is the entry's fault; other faults are told on Complete.
+        // Only unknown names are shown here; other failures are shown on Complete.
         if (asProblem(error).status === 422) found.set(name, { name, label: name, problem: error });
       }
     }
@@ -483,8 +483,8 @@ async function lookUp(entities) {
 // ---- finding the cause of a problem
 
 /**
- * The server names the wrong entry in its detail but not the field, so the
- * entered name that stands in it (quoted if possible) tells where it belongs.
+ * Finds the entry that caused a problem. The server names the entry in its
+ * detail, but not the field, so the entries are searched for that name.
  */
 function causeOf({ title, detail = "", status }) {
   const entered = [

@@ -1,4 +1,4 @@
-//! Who may ask: a bearer token, or only this machine.
+//! Access control: a bearer token, or only this machine.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use subtle::ConstantTimeEq;
 use crate::app::App;
 use crate::problem::Problem;
 
-/// Lets a request pass if it carries the token, or if there is none and it is meant for this machine.
+/// Accepts a request with the right token. Without a token, accepts only requests to this machine.
 pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let outcome = match &app.config.token {
         Some(token) => has_token(request.headers(), token),
@@ -35,7 +35,7 @@ fn has_token(headers: &HeaderMap, token: &str) -> Result<(), Problem> {
         Some((scheme, given)) if scheme.eq_ignore_ascii_case(b"bearer ") => given.trim_ascii(),
         _ => return refuse("Expected `Authorization: Bearer TOKEN`."),
     };
-    // How long it takes tells nothing about how much of the token was right.
+    // The comparison takes constant time, so its duration does not reveal the token.
     if bool::from(given.ct_eq(token.as_bytes())) {
         Ok(())
     } else {
@@ -43,8 +43,8 @@ fn has_token(headers: &HeaderMap, token: &str) -> Result<(), Problem> {
     }
 }
 
-/// Without a token, a page of another site must not reach the server by giving its name this
-/// machine's address (DNS rebinding): such requests still carry the other name.
+/// Rejects requests for other host names. Without a token, a page of another site could otherwise reach the server by
+/// giving its own name this machine's address (DNS rebinding).
 fn is_local(headers: &HeaderMap) -> Result<(), Problem> {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
@@ -58,7 +58,7 @@ fn is_local(headers: &HeaderMap) -> Result<(), Problem> {
     Err(Problem::new(
         StatusCode::MISDIRECTED_REQUEST,
         "Not this host",
-        "Without a token the server answers only to localhost and loopback addresses. Ask it by one of these, or start \
+        "Without a token the server answers only to localhost and loopback addresses. Use one of these, or start \
          it with a token.",
     ))
 }

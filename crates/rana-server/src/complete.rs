@@ -1,4 +1,4 @@
-//! New facts of a relation.
+//! `POST /v1/complete`: new facts of a relation.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,31 +16,31 @@ use crate::app::App;
 use crate::config::Limits;
 use crate::entity_body::Entity;
 use crate::explanation_body::ExplanationBody;
-use crate::extract::Body;
-use crate::json::JsonBytes;
+use crate::extractors::Body;
+use crate::json_response::JsonBytes;
 use crate::problem::Problem;
 use crate::relation_question::{RelationBody, RelationQuestion, sentence, yes};
 
-/// The word for heads that the server chooses.
+/// The value of `heads` that lets the server choose them.
 const PLAUSIBLE: &str = "plausible";
-/// Names that are looked up in microseconds.
+/// Up to this many names are looked up in microseconds.
 const FEW_NAMES: usize = 64;
-/// Tails that are scored in well under a millisecond, which may keep the next request waiting.
+/// Up to this many tails are scored in well under a millisecond, so no queue is needed.
 const FEW_TAILS: usize = 20_000;
 
-/// A relation, and the heads to complete it for.
+/// A request to complete a relation for some heads.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CompleteRequest {
-    /// A relation of the graph, or any new name.
+    /// A relation of the graph, or a new name.
     relation: Option<String>,
-    /// Pairs that it holds for; a task of the graph needs none.
+    /// Pairs that are facts of the relation; not needed for a task of the graph.
     #[serde(default)]
     support: Vec<[String; 2]>,
-    /// Pairs that it does not hold for: they are never answered, and what is learned leads away from them.
+    /// Pairs that are not facts of the relation. They are never answered, and the model learns from them.
     #[serde(default)]
     rejected: Vec<[String; 2]>,
-    /// Names or unique labels of heads, or `plausible` to have them chosen.
+    /// Names or unique labels of heads, or `plausible` to let the server choose them.
     #[schema(schema_with = heads_schema)]
     heads: Heads,
     /// Answer only with tails that have one of these types.
@@ -52,16 +52,16 @@ pub(crate) struct CompleteRequest {
     /// Whether facts of the graph and the support are left out.
     #[serde(default = "yes")]
     exclude_known: bool,
-    /// At most so many answers for each head.
+    /// The most answers per head.
     #[serde(default = "ten")]
     top: usize,
-    /// No answers that score less.
+    /// The least score of an answer.
     min_score: Option<f64>,
-    /// No answers that are less sure.
+    /// The least confidence of an answer.
     min_confidence: Option<f64>,
-    /// Only answers so sure that this share of them is expected to be right.
+    /// Only answers with enough confidence that this share of them is expected to be right.
     precision: Option<f64>,
-    /// Whether every answer is explained.
+    /// Whether to explain every answer.
     #[serde(default)]
     reasons: bool,
 }
@@ -70,7 +70,7 @@ fn ten() -> usize {
     10
 }
 
-/// Which heads a relation is completed for.
+/// The heads to complete.
 #[derive(Debug)]
 enum Heads {
     Listed(Vec<String>),
@@ -114,37 +114,39 @@ fn heads_schema() -> Schema {
     OneOfBuilder::new()
         .item(ArrayBuilder::new().items(text))
         .item(word)
-        .description(Some("Names or unique labels of heads, or `plausible` to have them chosen."))
+        .description(Some("Names or unique labels of heads, or `plausible` to let the server choose them."))
         .into()
 }
 
 /// The best answers for each head.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Completion {
-    /// What the relation was understood as.
+    /// The relation as the server understood it.
     relation: CompletedRelation,
-    /// The heads in the order they were given; chosen ones by their best answer, those without any left out.
+    /// The heads in the order of the request. Chosen heads are ordered by their best answer, and those without
+    /// answers are left out.
     results: Vec<HeadAnswers>,
-    /// How many plausible heads were too many to look at.
+    /// The number of plausible heads that were left out because there were too many.
     heads_left_out: usize,
 }
 
-/// What a relation was understood as.
+/// The relation as the server understood it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CompletedRelation {
-    /// What it is called.
+    /// Its name.
     name: Option<String>,
-    /// Whether the graph or one of its tasks knows it.
+    /// Whether it is a relation of the graph or of a task.
     in_graph: bool,
-    /// How many pairs it was learned from.
+    /// The number of pairs it was learned from.
     support: usize,
-    /// How well each pair of the support is found by the others, from 0 to 1; null if there is only one.
+    /// How well each pair of the support is found from the others (mean reciprocal rank, 0 to 1); null with only one
+    /// pair.
     record: Option<f32>,
-    /// Among how many entities its tails were looked for.
+    /// The number of candidate tails.
     candidates: usize,
-    /// The confidence that answers had to reach, if any.
+    /// The least confidence that answers had to reach, if any.
     min_confidence: Option<f32>,
-    /// Why it cannot be said how sure answers are, if it cannot.
+    /// Why there is no confidence, if there is none.
     note: Option<String>,
 }
 
@@ -161,23 +163,23 @@ pub(crate) struct HeadAnswers {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Answer)]
 pub(crate) struct AnswerBody {
-    /// Its place among the answers of the head, from 1.
+    /// Its rank among the answers of the head, from 1.
     rank: usize,
     /// The tail.
     tail: Entity,
-    /// Its score; higher is better, and only comparable among the answers of one relation.
+    /// Its score; higher is better. Scores are only comparable within one relation.
     score: f32,
-    /// The chance that it is right; null where too few examples tell.
+    /// The probability that it is right; null if there are too few examples to estimate it.
     confidence: Option<f32>,
-    /// Whether the graph has it already, or it is in the support.
+    /// Whether it is in the graph or in the support.
     known: bool,
     /// Whether it is a fact of a dev or test task, withheld from the graph.
     withheld: bool,
-    /// What speaks for it and against it, if that was asked for.
+    /// Evidence for and against it, if asked for.
     explanation: Option<ExplanationBody>,
 }
 
-/// Answers which tails a relation has for some heads.
+/// Completes a relation for some heads.
 #[utoipa::path(
     post,
     path = "/v1/complete",
@@ -189,19 +191,19 @@ pub(crate) async fn complete(
     State(app): State<Arc<App>>,
     Body(request): Body<CompleteRequest>,
 ) -> Result<JsonBytes, Problem> {
-    // Labels and mistakes take a search.
+    // Labels and misspelled names need a search.
     if !request.has_only_names(&app.predictor.store().graph) {
         return in_turn(&app, |app| CompleteQuestion::new(app, request)).await;
     }
     let asked = CompleteQuestion::new(&app, request)?;
     match app.learned.ready(&asked.question.request) {
-        // Answered sooner than another thread would begin to.
+        // This is faster than handing it to another thread.
         Some(learned) if asked.is_short(&learned) => JsonBytes::new(&answer(&app, asked, &learned)?),
         _ => in_turn(&app, |_| Ok(asked)).await,
     }
 }
 
-/// Learns what is asked for and answers it when it is its turn.
+/// Learns the relation and completes it when a computation slot is free.
 async fn in_turn(
     app: &Arc<App>,
     understand: impl FnOnce(&App) -> Result<CompleteQuestion, Problem> + Send + 'static,
@@ -218,7 +220,7 @@ async fn in_turn(
 }
 
 impl CompleteRequest {
-    /// Whether it has few names, and all of them are those of entities.
+    /// Whether it has few names, and all of them are names of entities.
     fn has_only_names(&self, graph: &Graph) -> bool {
         let heads: &[String] = match &self.heads {
             Heads::Listed(heads) => heads,
@@ -232,19 +234,19 @@ impl CompleteRequest {
     }
 }
 
-/// A request, understood.
+/// A request with its names looked up.
 struct CompleteQuestion {
     question: RelationQuestion,
-    /// None if the server chooses them.
+    /// `None` if the server chooses them.
     heads: Option<Vec<EntityId>>,
     limits: AnswerLimits,
-    /// The share of answers that must be right.
+    /// The share of answers that should be right.
     precision: Option<f64>,
     reasons: bool,
 }
 
 impl CompleteQuestion {
-    /// Looks names up and checks what can be checked without a model.
+    /// Looks up the names and checks everything that needs no model.
     fn new(app: &App, request: CompleteRequest) -> Result<Self, Problem> {
         check(&request, &app.config.limits)?;
         let min_confidence = request.min_confidence.map(|least| least as f32);
@@ -270,7 +272,7 @@ impl CompleteQuestion {
         })
     }
 
-    /// Whether the answer takes so little that it need not wait for its turn.
+    /// Whether the answer is so fast that it need not be queued.
     fn is_short(&self, learned: &LearnedRelation) -> bool {
         let is_one = self.heads.as_ref().is_some_and(|heads| heads.len() == 1);
         is_one && !self.reasons && learned.scored_tails() <= FEW_TAILS
@@ -287,7 +289,8 @@ fn answer(app: &App, asked: CompleteQuestion, learned: &LearnedRelation) -> Resu
         None => plausible(graph, learned, most_heads(&app.config.limits, limits.top, reasons)),
     };
     if let (true, Some(&head), Some(&tail)) = (reasons, heads.first(), learned.candidates().first()) {
-        // What all explanations share is made by the first one; threads that begin together would each make it.
+        // The first explanation computes what all explanations share. Otherwise several threads would compute it at
+        // once.
         let _ = learned.explain(head, tail);
     }
     let mut results: Vec<HeadAnswers> =
@@ -335,7 +338,7 @@ fn head_answers(
     HeadAnswers { head: Entity::new(graph, head), answers: answers.collect() }
 }
 
-/// Plausible heads, the best known first if there are too many, and how many were left out.
+/// Plausible heads, and how many were left out. If there are too many, those with the most facts are kept.
 fn plausible(graph: &Graph, learned: &LearnedRelation, most: usize) -> (Vec<EntityId>, usize) {
     let mut heads = learned.plausible_heads();
     let left_out = heads.len().saturating_sub(most);
@@ -344,7 +347,7 @@ fn plausible(graph: &Graph, learned: &LearnedRelation, most: usize) -> (Vec<Enti
     (heads, left_out)
 }
 
-/// How many heads a request may have without asking for too many answers.
+/// The most heads of a request with this many answers per head.
 fn most_heads(limits: &Limits, top: usize, reasons: bool) -> usize {
     let answers = if reasons { limits.explanations } else { limits.answers };
     limits.heads.min(answers / top).max(1)
@@ -358,7 +361,7 @@ fn check(request: &CompleteRequest, limits: &Limits) -> Result<(), Problem> {
     }
     if let Heads::Listed(heads) = &request.heads {
         if heads.is_empty() {
-            let detail = format!("heads is empty. Name the entities to complete, or say \"{PLAUSIBLE}\".");
+            let detail = format!("heads is empty. Name the entities to complete, or use \"{PLAUSIBLE}\".");
             return Err(Problem::unprocessable("No heads", detail));
         }
         if heads.len() > limits.heads {
@@ -394,7 +397,7 @@ fn check(request: &CompleteRequest, limits: &Limits) -> Result<(), Problem> {
     Ok(())
 }
 
-/// How sure answers have to be, for a precision too.
+/// The least confidence of answers, also for a precision.
 fn least_confidence(
     learned: &LearnedRelation,
     least: Option<f32>,

@@ -1,4 +1,4 @@
-//! [`Computations`]: work for processors, a few at a time, off the threads that talk to clients.
+//! [`ComputationQueue`]: a queue of CPU-bound work, which runs on its own threads, a few at a time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,8 +10,8 @@ use tokio::sync::Semaphore;
 
 use crate::problem::Problem;
 
-/// Computations that run a few at a time, others waiting for their turn up to a limit.
-pub(crate) struct Computations {
+/// Runs a few computations at a time. Others wait, up to a limit.
+pub(crate) struct ComputationQueue {
     turns: Arc<Semaphore>,
     waiting: AtomicUsize,
     queue: usize,
@@ -19,7 +19,7 @@ pub(crate) struct Computations {
     in_flight: Gauge,
 }
 
-/// Counts one that waits for as long as it does, also if its client goes away.
+/// Counts a waiting request until it is dropped, also if its client disconnects.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl Drop for Waiting<'_> {
@@ -28,7 +28,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Counts one that runs for as long as it does, also if it panics.
+/// Counts a running computation until it is dropped, also if it panics.
 struct InFlight(Gauge);
 
 impl Drop for InFlight {
@@ -37,15 +37,15 @@ impl Drop for InFlight {
     }
 }
 
-impl Computations {
+impl ComputationQueue {
     pub(crate) fn new(at_a_time: usize, queue: usize, time: Duration, in_flight: Gauge) -> Self {
         let turns = Arc::new(Semaphore::new(at_a_time));
         Self { turns, waiting: AtomicUsize::new(0), queue, time, in_flight }
     }
 
-    /// Runs `work` when it is its turn.
+    /// Runs `work` when a slot is free.
     ///
-    /// A computation that has begun runs to its end, even if its client is gone.
+    /// A computation that has started runs to its end, even if its client has disconnected.
     pub(crate) async fn run<T, F>(&self, work: F) -> Result<T, Problem>
     where
         F: FnOnce() -> Result<T, Problem> + Send + 'static,
@@ -83,7 +83,7 @@ impl Computations {
         match task.await {
             Ok(outcome) => outcome,
             Err(_) => Err(Problem::internal(
-                "The computation broke off. This should not have happened; please report it with the request that led \
+                "The computation failed. This is a bug; please report it with the request that led \
                  to it.",
             )),
         }
@@ -111,8 +111,8 @@ mod tests {
     use super::*;
     use std::sync::mpsc;
 
-    fn computations(queue: usize, time: Duration) -> Arc<Computations> {
-        Arc::new(Computations::new(1, queue, time, Gauge::default()))
+    fn computations(queue: usize, time: Duration) -> Arc<ComputationQueue> {
+        Arc::new(ComputationQueue::new(1, queue, time, Gauge::default()))
     }
 
     #[tokio::test]

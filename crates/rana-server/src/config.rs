@@ -1,51 +1,51 @@
-//! [`ServerConfig`]: where the server listens and what it allows, checked once.
+//! [`ServerConfig`]: the address, token and limits of the server, checked once.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A token shorter than this is guessed too easily.
+/// Shorter tokens are too easy to guess.
 const SHORTEST_TOKEN: usize = 16;
 
-/// How a server is set up, as it was written.
+/// The settings of a server, not yet checked.
 #[derive(Clone, Debug)]
 pub struct ServerSettings {
     /// Where to listen: an address and a port such as `127.0.0.1:8080`; port 0 takes a free one.
     pub address: String,
-    /// What every request must carry; needed unless only this machine can reach the server.
+    /// The token that every request must carry; required unless only this machine can reach the server.
     pub token: Option<String>,
-    /// The file that keeps the decisions.
+    /// The file for decisions.
     pub decisions: PathBuf,
-    /// How much a client may ask for.
+    /// The limits of requests.
     pub limits: Limits,
 }
 
-/// How much a client may ask for.
+/// The limits of requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a request body.
+    /// The largest request body, in bytes.
     pub body_bytes: usize,
-    /// Support pairs of a request, and as many rejected ones.
+    /// The most support pairs of a request, and as many rejected pairs.
     pub supports: usize,
-    /// Heads of a request.
+    /// The most heads of a request.
     pub heads: usize,
-    /// Answers for each head.
+    /// The most answers per head.
     pub top: usize,
-    /// Answers of a request in all.
+    /// The most answers of a request.
     pub answers: usize,
-    /// Answers of a request in all when each is explained.
+    /// The most answers of a request if each is explained.
     pub explanations: usize,
-    /// Seconds in which the head of a request must arrive, and then its body.
+    /// The seconds in which the head of a request must arrive, and then its body.
     pub read_seconds: u64,
-    /// Seconds after which a request fails.
+    /// The time limit of a request, in seconds.
     pub request_seconds: u64,
-    /// Computations at a time.
+    /// The computations that run at the same time.
     pub computations: usize,
-    /// Requests that wait for a computation to end before more are turned away.
+    /// The most requests that wait for a computation; more are rejected.
     pub queue: usize,
-    /// Open connections; more wait to be taken up.
+    /// The most open connections; more wait.
     pub connections: usize,
-    /// Learned relations that are kept for the next request.
+    /// The most learned relations in the cache.
     pub learned: usize,
 }
 
@@ -68,7 +68,7 @@ impl Default for Limits {
     }
 }
 
-/// Where the server listens and what it allows.
+/// The checked settings of a server.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
     pub(crate) address: SocketAddr,
@@ -77,16 +77,16 @@ pub struct ServerConfig {
     pub(crate) limits: Limits,
 }
 
-/// Settings that a server cannot be started with.
+/// Why settings cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServerConfigError {
-    /// An address that is none.
+    /// The address is malformed.
     #[error("{address}: expected an address and a port, such as 127.0.0.1:8080 or [::1]:8080")]
     Address {
-        /// What was given.
+        /// The address as given.
         address: String,
     },
-    /// Others could reach the server and it has no token.
+    /// Other machines can reach the server, and it has no token.
     #[error(
         "{address} can be reached from other machines: set a token of at least {SHORTEST_TOKEN} characters that \
          every request must carry, or listen on 127.0.0.1"
@@ -95,18 +95,18 @@ pub enum ServerConfigError {
         /// The address.
         address: SocketAddr,
     },
-    /// A token that does not protect, or cannot be sent.
+    /// The token is too short, or has characters that cannot be sent.
     #[error(
-        "the token must be at least {SHORTEST_TOKEN} letters, digits and signs of ASCII without spaces; make one with \
+        "the token must be at least {SHORTEST_TOKEN} printable ASCII characters without spaces; make one with \
          `openssl rand -hex 16`"
     )]
     Token,
-    /// A limit that leaves nothing, or limits nothing.
+    /// A limit is zero or too large.
     #[error("{limit}: expected a number from 1 to {most}")]
     Limit {
         /// The limit.
         limit: &'static str,
-        /// The most it can be.
+        /// The largest value allowed.
         most: u64,
     },
 }
@@ -115,7 +115,7 @@ impl ServerConfig {
     /// Checks settings.
     ///
     /// # Errors
-    /// If the address is none, a token is missing or too weak, or a limit leaves nothing.
+    /// If the address is malformed, a token is missing or too weak, or a limit is zero or too large.
     pub fn new(settings: ServerSettings) -> Result<Self, ServerConfigError> {
         let ServerSettings { address, token, decisions, limits } = settings;
         let address = parse(&address).ok_or(ServerConfigError::Address { address })?;

@@ -1,4 +1,4 @@
-//! Entities by name, and what is around them.
+//! `/v1/entities`: search of entities by name, and the neighbours of an entity.
 
 use std::sync::Arc;
 
@@ -11,25 +11,25 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::entity_body::Entity;
-use crate::extract::{Name, Params};
-use crate::json::JsonBytes;
+use crate::extractors::{Name, Params};
+use crate::json_response::JsonBytes;
 use crate::problem::Problem;
 
-/// More than a person reads.
+/// The most entities in a response.
 const MOST_FOUND: usize = 100;
 const MOST_NEIGHBOURS: usize = 10_000;
-/// A longer query finds what its beginning finds.
+/// Longer queries are cut to this length.
 const LONGEST_QUERY: usize = 1000;
 
-/// What to look for.
+/// The parameters of a search.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SearchParams {
-    /// A name or label, or the beginning of one, or of a word in one; it may be misspelled.
+    /// A name or label, its beginning, or the beginning of a word in it. It may be misspelled.
     #[serde(default)]
     q: String,
-    /// At most so many, up to 100.
+    /// The most results, up to 100.
     #[serde(default = "ten")]
     limit: usize,
 }
@@ -38,12 +38,12 @@ fn ten() -> usize {
     10
 }
 
-/// How many neighbours are wanted.
+/// The parameters of a request for an entity.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct NeighbourParams {
-    /// At most so many, up to 10000.
+    /// The most neighbours, up to 10000.
     #[serde(default = "fifty")]
     limit: usize,
 }
@@ -52,7 +52,7 @@ fn fifty() -> usize {
     50
 }
 
-/// Entities that were found, the best first.
+/// The entities found, best first.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FoundEntities {
     /// The entities.
@@ -62,30 +62,30 @@ pub(crate) struct FoundEntities {
 /// An entity that was found.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FoundEntity {
-    /// Its name in the graph, which no other has.
+    /// Its unique name in the graph.
     name: String,
     /// Its label, or its name if it has none.
     label: String,
     /// The names of its types.
     types: Vec<String>,
-    /// In how many facts it takes part.
+    /// The number of its facts.
     degree: usize,
-    /// What was found of it.
+    /// How its name or label matches the query.
     #[serde(rename = "match")]
     matched: MatchKind,
 }
 
-/// How well a name or label fits a query, the best first.
+/// How well a name or label matches a query, best first.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum MatchKind {
-    /// It is the query.
+    /// It equals the query.
     Exact,
     /// It begins with the query.
     Prefix,
-    /// The query begins at one of its later words.
+    /// One of its later words begins with the query.
     Word,
-    /// Words of it are nearly the query.
+    /// It is similar to the query.
     Fuzzy,
 }
 
@@ -100,20 +100,20 @@ impl From<Match> for MatchKind {
     }
 }
 
-/// An entity and what is around it.
+/// An entity and its neighbours.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EntityDetail {
-    /// Its name in the graph, which no other has.
+    /// Its unique name in the graph.
     name: String,
     /// Its label, or its name if it has none.
     label: String,
     /// The names of its types.
     types: Vec<String>,
-    /// In how many facts it takes part.
+    /// The number of its facts.
     degree: usize,
-    /// Those facts, in the order of the graph.
+    /// Its facts, in the order of the graph.
     neighbours: Vec<Neighbour>,
-    /// Whether there are more.
+    /// Whether it has more facts than these.
     truncated: bool,
 }
 
@@ -122,13 +122,13 @@ pub(crate) struct EntityDetail {
 pub(crate) struct Neighbour {
     /// The relation.
     relation: String,
-    /// Whether the fact ends here.
+    /// Whether this entity is the tail of the fact.
     inverse: bool,
-    /// The other end.
+    /// The entity at the other end.
     entity: Entity,
 }
 
-/// Entities by name or label.
+/// Searches entities by name or label.
 #[utoipa::path(
     get,
     path = "/v1/entities",

@@ -1,14 +1,14 @@
-//! [`Entity`]: an entity as answers have it.
+//! [`Entity`]: an entity in JSON responses.
 
 use rana::graph::{EntityId, Graph};
 use rana::predictor::EntityRef;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// The name of an entity and what to call it.
+/// An entity: its name and its label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct Entity {
-    /// Its name in the graph, which no other has.
+    /// Its unique name in the graph.
     pub(crate) name: String,
     /// Its label, or its name if it has none.
     pub(crate) label: String,
@@ -25,7 +25,7 @@ impl Entity {
         EntityRef::new(graph, entity).into()
     }
 
-    /// An entity by its name, which the graph may not have any more.
+    /// An entity by its name. The graph may no longer have it.
     pub(crate) fn named(graph: &Graph, name: &str) -> Self {
         match graph.entity(name) {
             Some(entity) => Self::new(graph, entity),

@@ -1,4 +1,4 @@
-//! Why an answer is one.
+//! `POST /v1/explain`: the reasons for one answer.
 
 use std::sync::Arc;
 
@@ -8,21 +8,21 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::explanation_body::ExplanationBody;
-use crate::extract::Body;
-use crate::json::JsonBytes;
+use crate::extractors::Body;
+use crate::json_response::JsonBytes;
 use crate::problem::Problem;
 use crate::relation_question::{RelationBody, RelationQuestion, yes};
 
-/// A relation, and a pair that it may hold for.
+/// A request to explain a pair of a relation.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExplainRequest {
-    /// A relation of the graph, or any new name.
+    /// A relation of the graph, or a new name.
     relation: Option<String>,
-    /// Pairs that it holds for; a task of the graph needs none.
+    /// Pairs that are facts of the relation; not needed for a task of the graph.
     #[serde(default)]
     support: Vec<[String; 2]>,
-    /// Pairs that it does not hold for: what is learned leads away from them.
+    /// Pairs that are not facts of the relation; the model learns from them.
     #[serde(default)]
     rejected: Vec<[String; 2]>,
     /// Compare only with tails that have one of these types.
@@ -40,7 +40,7 @@ pub(crate) struct ExplainRequest {
     tail: String,
 }
 
-/// Says what speaks for a pair and what against it.
+/// Gives the evidence for and against a pair.
 #[utoipa::path(
     post,
     path = "/v1/explain",

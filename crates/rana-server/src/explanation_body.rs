@@ -1,4 +1,4 @@
-//! [`ExplanationBody`]: what speaks for an answer and what against it, as clients get it.
+//! [`ExplanationBody`]: the evidence for and against an answer, in JSON responses.
 
 use rana::predictor::{AttentionEdge, Explanation, Resembled, SharedPath, SourceShare, Step};
 use serde::Serialize;
@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::entity_body::Entity;
 
-/// What speaks for an answer, and what against it.
+/// The evidence for and against an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 #[schema(as = Explanation)]
 pub(crate) struct ExplanationBody {
@@ -16,47 +16,47 @@ pub(crate) struct ExplanationBody {
     tail: Entity,
     /// The score of the answer.
     score: f32,
-    /// The chance that it is right; null where too few examples tell.
+    /// The probability that it is right; null if there are too few examples to estimate it.
     confidence: Option<f32>,
-    /// What speaks for it, the strongest first.
+    /// The evidence for it as text, strongest first.
     text: Vec<String>,
-    /// What speaks against it, the strongest first.
+    /// The evidence against it as text, strongest first.
     against: Vec<String>,
-    /// The pair of the support that it resembles most.
+    /// The support pair that it resembles most.
     resembles: Option<ResembledPair>,
-    /// The neighbours of that pair that the model attended to, the largest weights first.
+    /// The neighbours of that pair that the model attended to, largest weights first.
     attention: Vec<AttendedNeighbour>,
-    /// Paths between the pair, those that most of the support has first.
+    /// Paths between head and tail; paths that most of the support has come first.
     paths: Vec<PathBetween>,
-    /// What each source of evidence adds, the strongest first.
+    /// The contribution of each source of evidence, strongest first.
     sources: Vec<Source>,
 }
 
-/// A pair of the support that an answer resembles.
+/// A support pair that an answer resembles.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 struct ResembledPair {
     /// Its head.
     head: Entity,
     /// Its tail.
     tail: Entity,
-    /// The distance of the answer to the relation that this pair alone gives.
+    /// The distance of the answer to the relation learned from this pair alone.
     distance: f32,
 }
 
 /// A neighbour that the model attended to.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 struct AttendedNeighbour {
-    /// Whose neighbour it is.
+    /// The entity whose neighbour it is.
     of: Entity,
-    /// Which end of the pair that is: `head` or `tail`.
+    /// The end of the pair that this entity is: `head` or `tail`.
     end: &'static str,
     /// The relation to the neighbour.
     relation: String,
-    /// Whether it is taken backwards.
+    /// Whether the fact points from the neighbour to the entity.
     inverse: bool,
     /// The neighbour.
     neighbour: Entity,
-    /// The share of attention it got.
+    /// The share of attention on it.
     weight: f32,
 }
 
@@ -65,11 +65,11 @@ struct AttendedNeighbour {
 struct PathBetween {
     /// One or two steps.
     steps: Vec<PathStep>,
-    /// The entities on the way, head and tail included.
+    /// The entities on the path, with head and tail.
     nodes: Vec<Entity>,
-    /// How many pairs of the support are joined in the same way.
+    /// How many support pairs have the same path.
     supports: usize,
-    /// How many pairs the support has.
+    /// The number of support pairs.
     of: usize,
 }
 
@@ -78,18 +78,18 @@ struct PathBetween {
 struct PathStep {
     /// The relation.
     relation: String,
-    /// Whether it is taken backwards.
+    /// Whether it is followed backwards.
     inverse: bool,
 }
 
-/// What a source of evidence adds to a score.
+/// The contribution of a source of evidence to a score.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 struct Source {
     /// The source.
     evidence: String,
-    /// What it adds, beside what it adds for other candidates in the mean.
+    /// Its contribution, minus its mean contribution over all candidates.
     score: f32,
-    /// Why, if it says anything.
+    /// The reason as text, if there is one.
     text: Option<String>,
 }
 

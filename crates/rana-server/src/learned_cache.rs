@@ -1,4 +1,4 @@
-//! [`Learned`]: relations that were learned, kept for the next request about them.
+//! [`LearnedCache`]: a cache of learned relations.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -7,11 +7,11 @@ use rana::predictor::{LearnedRelation, RelationRequest};
 
 use crate::problem::Problem;
 
-/// All candidates of the relations that are kept, beyond which those used longest ago are dropped.
+/// The most candidates of all cached relations together. Beyond it, the least recently used are dropped.
 const MOST_CANDIDATES: usize = 32 * 1024 * 1024;
 
-/// Relations that were learned, those asked for most recently.
-pub(crate) struct Learned {
+/// A cache of the most recently used learned relations.
+pub(crate) struct LearnedCache {
     kept: Mutex<Kept>,
     most: usize,
 }
@@ -19,14 +19,14 @@ pub(crate) struct Learned {
 #[derive(Default)]
 struct Kept {
     by_request: HashMap<RelationRequest, Entry>,
-    /// Counts requests, so that the least recent is known.
+    /// Counts requests, to find the least recently used relation.
     clock: u64,
 }
 
 type Relation = Arc<LearnedRelation>;
 
 struct Entry {
-    /// Empty while it is being learned; other requests for the same relation wait.
+    /// Empty while the relation is being learned; other requests for it wait.
     relation: Arc<OnceLock<Result<Relation, Problem>>>,
     used: u64,
 }
@@ -40,12 +40,12 @@ impl Entry {
     }
 }
 
-impl Learned {
+impl LearnedCache {
     pub(crate) fn new(most: usize) -> Self {
         Self { kept: Mutex::default(), most }
     }
 
-    /// The relation of a request, if it was learned before.
+    /// The relation of a request, if it is in the cache.
     pub(crate) fn ready(&self, request: &RelationRequest) -> Option<Relation> {
         let mut kept = self.lock();
         kept.clock += 1;
@@ -55,7 +55,7 @@ impl Learned {
         entry.relation.get()?.as_ref().ok().cloned()
     }
 
-    /// The relation of a request, learned by `learn` if it is not there.
+    /// The relation of a request; `learn` learns it if it is not in the cache.
     pub(crate) fn get(
         &self,
         request: &RelationRequest,
@@ -64,7 +64,7 @@ impl Learned {
         let cell = self.cell(request);
         let outcome = cell.get_or_init(|| learn().map(Arc::new)).clone();
         if outcome.is_err() {
-            // Failing is quick, and what it depended on may change.
+            // Errors are not cached: they are found quickly, and their cause may change.
             self.lock().by_request.remove(request);
         } else {
             self.shrink();
@@ -84,7 +84,7 @@ impl Learned {
         Arc::clone(&entry.relation)
     }
 
-    /// Drops the least recently used until the rest fits; requests that use one keep it.
+    /// Drops the least recently used relations until the rest fits. Requests that use one keep it.
     fn shrink(&self) {
         let mut kept = self.lock();
         let candidates = |kept: &Kept| kept.by_request.values().map(Entry::candidates).sum::<usize>();

@@ -1,9 +1,8 @@
 //! The HTTP API and the web page of rana.
 //!
-//! A [`Server`] is bound to a run and then answers until it is stopped. `/openapi.json`
-//! describes every route, and `/` is a page that uses them.
+//! A [`Server`] serves one run until it is stopped. `/openapi.json` describes every route, and `/` is a web page that
+//! uses them.
 
-mod answer_file;
 mod app;
 mod auth;
 mod complete;
@@ -14,8 +13,9 @@ mod entities;
 mod entity_body;
 mod explain;
 mod explanation_body;
-mod extract;
-mod json;
+mod export;
+mod extractors;
+mod json_response;
 mod learned_cache;
 mod metrics;
 mod page;

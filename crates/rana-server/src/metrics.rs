@@ -1,4 +1,4 @@
-//! [`Metrics`]: counts and times for Prometheus.
+//! [`Metrics`]: counters and durations for Prometheus.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,7 +18,7 @@ use prometheus_client::registry::Registry;
 use crate::app::App;
 use crate::problem::Problem;
 
-/// Counts and times since the server was started.
+/// Counters and durations since the start of the server.
 pub(crate) struct Metrics {
     registry: Registry,
     requests: Family<Answered, Counter>,
@@ -27,9 +27,9 @@ pub(crate) struct Metrics {
     pub(crate) computations: Gauge,
     /// Lookups that run now.
     pub(crate) lookups: Gauge,
-    /// Decisions that were kept.
+    /// Decisions that were saved.
     pub(crate) decisions: Counter,
-    /// Relations that were learned anew.
+    /// Relations that were learned and not found in the cache.
     pub(crate) learned: Counter,
 }
 
@@ -68,8 +68,8 @@ impl Metrics {
         registry.register("http_requests", "Requests that were answered", metrics.requests.clone());
         registry.register("http_request_seconds", "Time to answer requests", metrics.seconds.clone());
         registry.register("computations_in_flight", "Work that runs now", running);
-        registry.register("decisions", "Decisions that were kept", metrics.decisions.clone());
-        registry.register("learned_relations", "Relations that were learned anew", metrics.learned.clone());
+        registry.register("decisions", "Decisions that were saved", metrics.decisions.clone());
+        registry.register("learned_relations", "Relations that were learned", metrics.learned.clone());
         metrics
     }
 
@@ -80,9 +80,9 @@ impl Metrics {
     }
 }
 
-/// Counts a request, and measures how long its answer takes.
+/// Counts a request and measures its duration.
 pub(crate) async fn count(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    // By route, never by path: a client could make up any number of paths.
+    // Labelled by route, not by path: clients could invent any number of paths.
     let route = request.extensions().get::<MatchedPath>().map_or("unknown", MatchedPath::as_str).to_owned();
     let method = match request.method().as_str() {
         known @ ("GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "PATCH" | "OPTIONS") => known.to_owned(),
@@ -94,7 +94,7 @@ pub(crate) async fn count(State(app): State<Arc<App>>, request: Request, next: N
     response
 }
 
-/// Counts and times for Prometheus, as OpenMetrics text.
+/// Counters and durations for Prometheus, as OpenMetrics text.
 #[utoipa::path(
     get,
     path = "/metrics",

@@ -1,4 +1,4 @@
-//! The web page, embedded, and the headers that keep it to itself.
+//! The web page, embedded in the program, and its security headers.
 
 use axum::extract::Request;
 use axum::http::header::{
@@ -10,7 +10,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::extract::Name;
+use crate::extractors::Name;
 use crate::problem::{Problem, unknown_route};
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -43,7 +43,7 @@ const PARTS: &[Part] = parts! {
     "style.css": STYLE,
 };
 
-/// Only what this server serves, and no framing. One line per rule.
+/// The content security policy: only resources of this server, and no frames.
 const POLICY: &str = "default-src 'none'; \
     script-src 'self'; \
     style-src 'self'; \
@@ -94,7 +94,7 @@ async fn serve(name: &str, headers: &HeaderMap) -> Response {
     (about, part.text).into_response()
 }
 
-/// Adds the headers that every answer has.
+/// Adds the security headers to every response.
 pub(crate) async fn protect(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();

@@ -1,4 +1,4 @@
-//! [`Problem`]: what a client is told when its request cannot be answered.
+//! [`Problem`]: the error response of the server.
 
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
@@ -7,10 +7,10 @@ use rana::search::Unresolved;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What a client is told when its request cannot be answered, as RFC 9457 has it.
+/// An error response in the format of RFC 9457.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct Problem {
-    /// Always `about:blank`: the status and the title say what kind it is.
+    /// Always `about:blank`: the status and the title state the kind of problem.
     #[serde(rename = "type")]
     kind: &'static str,
     /// What is wrong, in a few words.
@@ -19,7 +19,7 @@ pub(crate) struct Problem {
     status: u16,
     /// What was expected, and what to do.
     detail: String,
-    /// Names that may be meant.
+    /// Similar names that exist.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     suggestions: Vec<String>,
     #[serde(skip)]
@@ -27,7 +27,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// A problem with its status, its title and what to do about it.
+    /// A problem with its status, its title, and what to do about it.
     pub(crate) fn new(status: StatusCode, title: &'static str, detail: impl Into<String>) -> Self {
         Self {
             kind: "about:blank",
@@ -39,31 +39,31 @@ impl Problem {
         }
     }
 
-    /// A request that was understood but makes no sense.
+    /// A well-formed request that cannot be answered.
     pub(crate) fn unprocessable(title: &'static str, detail: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, title, detail)
     }
 
-    /// A failure of the server; what it was is for its log, not for the client.
+    /// A failure of the server. Details are not shown to the client.
     pub(crate) fn internal(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "The server failed", detail)
     }
 
-    /// Names that may be meant.
+    /// Adds similar names that exist.
     #[must_use]
     pub(crate) fn suggesting(mut self, suggestions: Vec<String>) -> Self {
         self.suggestions = suggestions;
         self
     }
 
-    /// When it is worth asking again.
+    /// Adds when to try again.
     #[must_use]
     pub(crate) fn retry_after(mut self, seconds: u32) -> Self {
         self.retry_seconds = Some(seconds);
         self
     }
 
-    /// The same problem under another status.
+    /// The same problem with another status.
     #[must_use]
     pub(crate) fn with_status(mut self, status: StatusCode) -> Self {
         self.status = status.as_u16();
@@ -81,7 +81,7 @@ impl From<Unresolved> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        // Texts and numbers always become JSON.
+        // Strings and numbers can always be serialised.
         let body = serde_json::to_vec(&self).unwrap_or_default();
         let mut response = (status, body).into_response();
         let headers = response.headers_mut();
@@ -96,26 +96,25 @@ impl IntoResponse for Problem {
     }
 }
 
-/// The answer for an unknown path.
+/// The response for an unknown path.
 pub(crate) async fn unknown_route() -> Problem {
     Problem::new(
         StatusCode::NOT_FOUND,
         "Unknown path",
-        "Nothing is here. /openapi.json lists every path of this server.",
+        "There is nothing at this path. /openapi.json lists every path of this server.",
     )
 }
 
-/// The answer for a method that a path does not have.
+/// The response for a method that a path does not support.
 pub(crate) async fn wrong_method() -> Problem {
     Problem::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "Wrong method",
-        "This path answers to other methods, which the Allow header names; /openapi.json describes them.",
+        "This path supports other methods, which the Allow header lists; /openapi.json describes them.",
     )
 }
 
-/// The answer after a bug in the program.
+/// The response after a panic.
 pub(crate) fn panicked(_: Box<dyn std::any::Any + Send + 'static>) -> Response {
-    Problem::internal("This should not have happened; please report it with the request that led to it.")
-        .into_response()
+    Problem::internal("This is a bug; please report it with the request that led to it.").into_response()
 }

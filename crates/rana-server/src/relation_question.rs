@@ -1,4 +1,4 @@
-//! [`RelationQuestion`]: what a request says about a relation, understood.
+//! [`RelationQuestion`]: the relation of a request, with its names looked up.
 
 use rana::graph::{EntityId, Graph, Pair, TypeId};
 use rana::predictor::{CandidateChoice, PredictorError, RelationRequest};
@@ -6,17 +6,17 @@ use rana::predictor::{CandidateChoice, PredictorError, RelationRequest};
 use crate::app::App;
 use crate::problem::Problem;
 
-/// Names that are offered for a type that is unknown.
+/// How many similar names are suggested for an unknown type.
 const SUGGESTIONS: usize = 5;
-/// A longer name of a relation is a mistake.
+/// The longest name of a relation; longer ones are mistakes.
 pub(crate) const LONGEST_RELATION: usize = 1000;
 
-/// The default of fields that are true unless given.
+/// The default of fields that are true if left out.
 pub(crate) fn yes() -> bool {
     true
 }
 
-/// What a request says about a relation, by names.
+/// The relation of a request, as names.
 #[derive(Clone, Debug)]
 pub(crate) struct RelationBody {
     pub(crate) relation: Option<String>,
@@ -27,16 +27,16 @@ pub(crate) struct RelationBody {
     pub(crate) exclude_known: bool,
 }
 
-/// What a request says about a relation.
+/// The relation of a request, with its names looked up.
 #[derive(Clone, Debug)]
 pub(crate) struct RelationQuestion {
-    /// What the relation is called.
+    /// The name of the relation.
     pub(crate) name: Option<String>,
     pub(crate) request: RelationRequest,
 }
 
 impl RelationQuestion {
-    /// Looks the names up and checks what can be checked without a model.
+    /// Looks up the names and checks everything that needs no model.
     pub(crate) fn new(app: &App, asked: RelationBody) -> Result<Self, Problem> {
         let RelationBody { relation: name, support, rejected, types, candidates, exclude_known } = asked;
         let store = app.predictor.store();
@@ -99,7 +99,7 @@ fn choice(
         }
         _ => Err(Problem::unprocessable(
             "Types and candidates",
-            "Tails are restricted by types and by candidates at once. Give one of the two.",
+            "Both types and candidates are given. Give one of the two.",
         )),
     }
 }
@@ -115,9 +115,9 @@ fn type_id(graph: &Graph, name: &str) -> Result<TypeId, Problem> {
     });
     let suggestions: Vec<String> = similar.take(SUGGESTIONS).map(str::to_owned).collect();
     let detail = if graph.has_types() {
-        format!("There is no type `{name}` in the graph; give the name of one that it has.")
+        format!("There is no type `{name}` in the graph; use one of its types.")
     } else {
-        format!("There is no type `{name}`: this graph has no types at all. List candidates instead.")
+        format!("There is no type `{name}`: this graph has no types. List candidates instead.")
     };
     Err(Problem::unprocessable("Unknown type", detail).suggesting(suggestions))
 }
@@ -136,7 +136,7 @@ impl From<PredictorError> for Problem {
     }
 }
 
-/// A message of the library as a sentence of its own.
+/// A message of the library as a sentence.
 pub(crate) fn sentence(message: &str) -> String {
     let mut chars = message.chars();
     let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();

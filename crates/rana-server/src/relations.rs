@@ -1,4 +1,4 @@
-//! The relations of the graph and its tasks.
+//! `/v1/relations`: the relations of the graph and its tasks.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -10,23 +10,23 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::entity_body::Entity;
-use crate::extract::Params;
-use crate::json::JsonBytes;
+use crate::extractors::Params;
+use crate::json_response::JsonBytes;
 use crate::problem::Problem;
 
-/// Facts that are shown of a relation.
+/// How many facts of a relation are shown.
 const EXAMPLES: usize = 5;
 const MOST_FOUND: usize = 1000;
 
-/// Which relations are wanted.
+/// The parameters of a search.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RelationParams {
-    /// What a name or label must hold; everything holds an empty text.
+    /// Text that a name or label must contain; empty for all relations.
     #[serde(default)]
     q: String,
-    /// At most so many, up to 1000.
+    /// The most results, up to 1000.
     #[serde(default = "fifty")]
     limit: usize,
 }
@@ -35,7 +35,7 @@ fn fifty() -> usize {
     50
 }
 
-/// Relations that were found: those that are or begin with the query first, then those with the most facts.
+/// The relations found. Those that equal or begin with the query come first, then those with the most facts.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FoundRelations {
     /// The relations.
@@ -49,23 +49,23 @@ pub(crate) struct FoundRelation {
     name: String,
     /// Its label, or its name if it has none.
     label: String,
-    /// How many facts the graph or its task has of it.
+    /// The number of its facts in the graph or in its task.
     facts: usize,
-    /// The part of the benchmark it is a task of, if it is one.
+    /// The split of its task, if it is a task.
     task: Option<SplitName>,
     /// Some of its facts.
     examples: Vec<ExamplePair>,
 }
 
-/// A part of a benchmark.
+/// A split of a benchmark.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SplitName {
     /// The model was trained on it.
     Train,
-    /// Settings were chosen by it.
+    /// Settings were chosen on it.
     Dev,
-    /// Nothing has seen it.
+    /// Nothing was trained or chosen on it.
     Test,
 }
 
@@ -79,7 +79,7 @@ impl From<Split> for SplitName {
     }
 }
 
-/// A pair that a relation holds for.
+/// A fact of a relation.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ExamplePair {
     /// The head.
@@ -88,7 +88,7 @@ pub(crate) struct ExamplePair {
     tail: Entity,
 }
 
-/// What is known of every relation, gathered once.
+/// All relations with their facts and examples, collected once.
 pub(crate) struct RelationTable(Vec<Row>);
 
 struct Row {
@@ -116,7 +116,7 @@ impl RelationTable {
             row.task = Some(task.split);
             task.facts.iter().for_each(|pair| row.add(*pair));
         }
-        // Some names are known from filters only; there is nothing to show or to learn from.
+        // Some relations occur only in filters; they have no facts to show or to learn from.
         rows.retain(|row| row.facts > 0);
         rows.sort_by_key(|row| (Reverse(row.facts), row.relation));
         Self(rows)

@@ -1,4 +1,4 @@
-//! Every route of the server, and their description, made from the types they use.
+//! All routes of the server, and their OpenAPI description.
 
 use std::sync::{Arc, LazyLock};
 
@@ -14,22 +14,22 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::problem::{panicked, unknown_route, wrong_method};
-use crate::{answer_file, auth, complete, decisions, entities, explain, metrics, page, relations, run_info};
+use crate::{auth, complete, decisions, entities, explain, export, metrics, page, relations, run_info};
 
 #[derive(OpenApi)]
 #[openapi(
     info(title = "rana", description = "Learn a relation of a knowledge graph from a handful of facts and complete it."),
     tags(
-        (name = "completion", description = "New facts, and why"),
-        (name = "decisions", description = "What people decide about them"),
-        (name = "graph", description = "What the graph knows"),
+        (name = "completion", description = "New facts and their reasons"),
+        (name = "decisions", description = "Users' verdicts on new facts"),
+        (name = "graph", description = "The content of the graph"),
         (name = "server", description = "The server itself"),
         (name = "page", description = "The web page")
     )
 )]
 struct Description;
 
-/// The routes that need a token where there is one.
+/// The routes that need the token, if there is one.
 fn protected() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(run_info::run))
@@ -39,11 +39,11 @@ fn protected() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(complete::complete))
         .routes(routes!(explain::explain))
         .routes(routes!(decisions::list, decisions::decide))
-        .routes(routes!(answer_file::export))
+        .routes(routes!(export::export))
         .routes(routes!(metrics::metrics))
 }
 
-/// The routes for everybody.
+/// The routes without a token.
 fn open() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(page::index))
@@ -52,7 +52,7 @@ fn open() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(document))
 }
 
-/// All routes, ready to answer.
+/// All routes.
 pub(crate) fn router(app: Arc<App>) -> Router {
     let protected = protected().layer(from_fn_with_state(Arc::clone(&app), auth::check));
     let (router, _) = open().merge(protected).split_for_parts();
@@ -67,13 +67,13 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 
 static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
     let (_, description) = open().merge(protected()).split_for_parts();
-    // Made of texts and numbers, which always become JSON.
+    // Strings and numbers can always be serialised.
     let mut document = serde_json::to_value(description).unwrap_or_default();
     complete_document(&mut document);
     document.to_string()
 });
 
-/// Adds what is the same everywhere: problems and the token.
+/// Adds what all routes have in common: problems and the token.
 fn complete_document(document: &mut Value) {
     let problem = json!({
         "description": "A problem: what is wrong and what to do about it.",
@@ -91,13 +91,13 @@ fn complete_document(document: &mut Value) {
         "token": {
             "type": "http",
             "scheme": "bearer",
-            "description": "The token that the server was started with; a server that only its own machine can reach \
-                            may have none."
+            "description": "The token that the server was started with; not needed by a server that only its own machine \
+                            can reach and that has no token."
         }
     });
 }
 
-/// This description, as OpenAPI 3.1.
+/// The OpenAPI 3.1 description of this API.
 #[utoipa::path(get, path = "/openapi.json", tag = "server", responses((status = 200, body = serde_json::Value)))]
 async fn document() -> Response {
     ([(CONTENT_TYPE, "application/json")], DOCUMENT.as_str()).into_response()

@@ -1,4 +1,4 @@
-//! What the server serves: the run, its graph, and what may be asked for.
+//! `GET /v1/run` and `GET /healthz`: the run, its graph, and the limits of requests.
 
 use std::sync::Arc;
 
@@ -11,30 +11,30 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::config::Limits;
-use crate::json::JsonBytes;
+use crate::json_response::JsonBytes;
 use crate::problem::Problem;
 
 /// Heads of the example.
 const EXAMPLE_HEADS: usize = 5;
 
-/// What the server serves.
+/// Information about the served run.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct RunInfo {
-    /// Where the run is.
+    /// The directory of the run.
     run: String,
     /// The name of the model.
     model: String,
-    /// The support size that the model was trained or measured with.
+    /// The support size that the model was trained or evaluated with.
     shots: usize,
     /// The size of the graph.
     graph: GraphInfo,
-    /// How it is known how sure answers are.
+    /// How confidence was calibrated.
     confidence: ConfidenceInfo,
-    /// The formats of exports.
+    /// The formats for exports.
     formats: Vec<&'static str>,
-    /// A question to begin with, if the graph has a task.
+    /// An example question, if the graph has a task.
     example: Option<Example>,
-    /// How much may be asked for at once.
+    /// The limits of requests.
     limits: LimitInfo,
 }
 
@@ -46,41 +46,41 @@ pub(crate) struct GraphInfo {
     facts: usize,
 }
 
-/// How it is known how sure answers are.
+/// How confidence was calibrated.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct ConfidenceInfo {
-    /// How many tasks it was learned on.
+    /// The number of tasks it was calibrated on.
     tasks: usize,
-    /// How many answers.
+    /// The number of answers it was calibrated on.
     answers: u64,
-    /// The expected calibration error, on tasks it was not learned on.
+    /// The expected calibration error, on tasks that were not used for the calibration.
     ece: Option<f64>,
-    /// Why it is not known, if it is not.
+    /// Why there is no confidence, if there is none.
     note: Option<&'static str>,
 }
 
-/// A question to begin with.
+/// An example question.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Example {
     relation: String,
-    /// Pairs that the relation holds for.
+    /// Facts of the relation.
     support: Vec<[String; 2]>,
-    /// Entities to complete.
+    /// The heads to complete.
     heads: Vec<String>,
 }
 
-/// How much may be asked for at once.
+/// The limits of requests.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct LimitInfo {
-    /// Pairs of a support.
+    /// The most support pairs of a request.
     supports: usize,
-    /// Heads of a request.
+    /// The most heads of a request.
     heads: usize,
-    /// Answers for each head.
+    /// The most answers per head.
     top: usize,
-    /// Answers of a request in all.
+    /// The most answers of a request.
     answers: usize,
-    /// Answers of a request in all when each is explained.
+    /// The most answers of a request if each is explained.
     explanations: usize,
 }
 
@@ -100,9 +100,7 @@ impl RunInfo {
                 tasks: 0,
                 answers: 0,
                 ece: None,
-                note: Some(
-                    "too few examples to say: the run had too few tasks to learn how sure answers are",
-                ),
+                note: Some("too few examples to say: the run had too few tasks to calibrate confidence"),
             },
         };
         Self {
@@ -129,7 +127,7 @@ impl RunInfo {
 }
 
 impl Example {
-    /// Of the least seen task that has facts beyond a support.
+    /// An example from a task that has more facts than a support, preferably of the test split.
     fn new(predictor: &Predictor) -> Option<Self> {
         let store = predictor.store();
         let shots = predictor.shots();
@@ -154,20 +152,20 @@ impl Example {
     }
 }
 
-/// What the server serves, and what may be asked for.
+/// Information about the served run, and the limits of requests.
 #[utoipa::path(get, path = "/v1/run", tag = "server", responses((status = 200, body = RunInfo)))]
 pub(crate) async fn run(State(app): State<Arc<App>>) -> Result<JsonBytes, Problem> {
     JsonBytes::new(&app.run)
 }
 
-/// Whether the server is there.
+/// The health of the server.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Health {
     /// Always `ok`.
     status: &'static str,
 }
 
-/// Answers as long as the server is there.
+/// Responds while the server is running.
 #[utoipa::path(get, path = "/healthz", tag = "server", responses((status = 200, body = Health)))]
 pub(crate) async fn health() -> Result<JsonBytes, Problem> {
     JsonBytes::new(&Health { status: "ok" })

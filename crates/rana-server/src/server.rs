@@ -1,4 +1,4 @@
-//! [`Server`]: takes connections, answers them, and stops without losing anything.
+//! [`Server`]: accepts connections, answers requests, and stops without losing decisions.
 
 use std::future::Future;
 use std::io;
@@ -19,20 +19,20 @@ use tokio::sync::Semaphore;
 use tokio_io_timeout::TimeoutStream;
 
 use crate::app::App;
-use crate::computation_queue::Computations;
+use crate::computation_queue::ComputationQueue;
 use crate::config::{Limits, ServerConfig};
-use crate::decisions::{JournalError, Keeper, TornEnd};
-use crate::learned_cache::Learned;
+use crate::decisions::{DecisionWriter, JournalError, TornEnd};
+use crate::learned_cache::LearnedCache;
 use crate::metrics::Metrics;
 use crate::relations::RelationTable;
 use crate::routes::router;
 use crate::run_info::RunInfo;
 
-/// The head of a request may have so many bytes.
+/// The largest head of a request, in bytes.
 const HEAD_BYTES: usize = 64 * 1024;
-/// Lookups at a time for each computation at a time: they take milliseconds.
+/// The number of lookups at the same time, per computation; lookups take milliseconds.
 const LOOKUPS: usize = 4;
-/// How long to wait when the system has no connection left.
+/// The pause after the system has run out of connections.
 const EXHAUSTED: Duration = Duration::from_millis(50);
 
 /// Why a server cannot be started.
@@ -41,12 +41,12 @@ pub enum ServerError {
     /// The run cannot be used.
     #[error(transparent)]
     Predictor(#[from] PredictorError),
-    /// The decisions cannot be kept.
+    /// The file of decisions cannot be used.
     #[error(transparent)]
     Decisions(#[from] JournalError),
-    /// The address cannot be listened on.
+    /// The server cannot listen on the address.
     #[error(
-        "{address}: cannot listen here: {source}. Stop what listens here already, or choose another address or port"
+        "{address}: cannot listen here: {source}. Stop the program that listens here, or choose another address or port"
     )]
     Bind {
         /// The address.
@@ -54,12 +54,12 @@ pub enum ServerError {
         /// Why.
         source: io::Error,
     },
-    /// The system refuses threads or signals.
+    /// The system provides no threads or signals.
     #[error("the server cannot be started: {0}")]
     System(io::Error),
 }
 
-/// A server that listens already.
+/// A server that is listening.
 pub struct Server {
     runtime: Runtime,
     listener: TcpListener,
@@ -68,15 +68,15 @@ pub struct Server {
 }
 
 impl Server {
-    /// Makes a run ready and listens; requests are answered once it [runs](Self::run).
+    /// Prepares a run and listens. Requests are answered once the server [runs](Self::run).
     ///
     /// # Errors
-    /// If the run cannot be used, its decisions cannot be kept, or the address is taken.
+    /// If the run or the file of decisions cannot be used, or the address is taken.
     pub fn bind(predictor: Predictor, config: ServerConfig) -> Result<Self, ServerError> {
-        let decisions = Keeper::open(&config.decisions)?;
+        let decisions = DecisionWriter::open(&config.decisions)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
-            // Each waits for a turn before it takes a thread, so there are never more.
+            // Each computation waits for a slot before it takes a thread, so there are never more threads.
             .max_blocking_threads(config.limits.computations * (LOOKUPS + 1) + 1)
             .thread_name("rana-http")
             .enable_all()
@@ -94,9 +94,14 @@ impl Server {
             relations: RelationTable::new(predictor.store()),
             predictor,
             decisions,
-            learned: Learned::new(learned),
-            computations: Computations::new(computations, queue, time, metrics.computations.clone()),
-            quick: Computations::new(computations * LOOKUPS, queue * LOOKUPS, time, metrics.lookups.clone()),
+            learned: LearnedCache::new(learned),
+            computations: ComputationQueue::new(computations, queue, time, metrics.computations.clone()),
+            quick: ComputationQueue::new(
+                computations * LOOKUPS,
+                queue * LOOKUPS,
+                time,
+                metrics.lookups.clone(),
+            ),
             metrics,
             config,
         };
@@ -106,7 +111,7 @@ impl Server {
             .spawn({
                 let app = Arc::clone(&app);
                 move || {
-                    // Millions of names take some seconds; requests that need them wait.
+                    // An index of millions of names takes some seconds; requests that need it wait.
                     let _ = app.predictor.names();
                 }
             })
@@ -114,19 +119,19 @@ impl Server {
         Ok(Self { runtime, listener, address, app })
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// How many decisions the file held when it was opened.
+    /// The number of decisions in the file when it was opened.
     #[must_use]
     pub fn decisions_found(&self) -> usize {
         self.app.decisions.found
     }
 
-    /// The end of the file that was no whole decision when it was opened, and where it is now.
+    /// The incomplete end that the file had when it was opened, and where it was saved.
     #[must_use]
     pub fn decisions_torn(&self) -> Option<&TornEnd> {
         self.app.decisions.torn.as_ref()
@@ -135,7 +140,7 @@ impl Server {
     /// Answers requests until the process is interrupted or terminated.
     ///
     /// # Errors
-    /// If the system refuses to tell about signals.
+    /// If the system does not provide signals.
     pub fn run(self) -> Result<(), ServerError> {
         let stop = {
             let _runtime = self.runtime.enter();
@@ -145,25 +150,25 @@ impl Server {
         Ok(())
     }
 
-    /// Answers requests until `stop` is ready, then those that were begun, and keeps their decisions.
+    /// Answers requests until `stop` is ready. Then finishes open requests and saves their decisions.
     pub fn run_until(self, stop: impl Future<Output = ()>) {
         let Self { runtime, listener, app, .. } = self;
         let router = router(Arc::clone(&app));
         runtime.block_on(accept(listener, &router, &app.config.limits, stop));
         app.decisions.close();
-        // A computation without a client need not end.
+        // A computation without a client need not finish.
         runtime.shutdown_background();
     }
 }
 
-/// Takes connections until `stop` is ready, then waits for their requests to be answered.
+/// Accepts connections until `stop` is ready, then waits for open requests.
 async fn accept(listener: TcpListener, router: &Router, limits: &Limits, stop: impl Future<Output = ()>) {
     let mut stop = pin!(stop);
     let graceful = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(limits.connections));
     loop {
         let next = async {
-            // Never closed, so there is always a place in the end.
+            // The semaphore is never closed, so this always succeeds in the end.
             let place = Arc::clone(&places).acquire_owned().await.ok();
             (place, listener.accept().await)
         };
@@ -179,33 +184,33 @@ async fn accept(listener: TcpListener, router: &Router, limits: &Limits, stop: i
         };
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            // Also ends connections that stay open without asking for anything.
+            // This also closes idle connections.
             .header_read_timeout(limits.read_time())
             .max_buf_size(HEAD_BYTES)
             .serve_connection(TokioIo::new(timed(stream, limits)), TowerToHyperService::new(router.clone()));
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
-            // A client that disconnects or sends nonsense affects no other.
+            // A client that disconnects or sends garbage affects no other client.
             let _ = connection.await;
             drop(place);
         });
     }
     drop(listener);
-    // Reading, computing and being read each have a limit; a request takes at most their sum.
+    // Reading, computing and writing each have a time limit, so a request takes at most their sum.
     let longest = limits.request_time() + 2 * limits.read_time();
     let _ = tokio::time::timeout(longest, graceful.shutdown()).await;
 }
 
-/// A connection to a client that has to take what it asked for.
+/// A connection with a time limit for writing, for clients that do not read.
 fn timed(stream: TcpStream, limits: &Limits) -> std::pin::Pin<Box<TimeoutStream<TcpStream>>> {
-    // Without it small answers may wait for the client's acknowledgement; all else works as well.
+    // Without this, small responses may wait for the client's acknowledgement. A failure is harmless.
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(limits.read_time()));
     Box::pin(stream)
 }
 
-/// Is ready after Ctrl-C or a termination signal.
+/// Ready after Ctrl-C or a termination signal.
 fn signalled() -> io::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     {

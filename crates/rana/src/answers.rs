@@ -1,6 +1,6 @@
-//! [`AnswerWriter`]: answers, with how sure they are, in the formats people load facts from.
+//! [`AnswerWriter`]: writes answers with their confidence in several file formats.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 #[cfg(feature = "rdf")]
 use oxrdf::vocab::{rdf as rdf_names, rdfs, xsd};
@@ -21,6 +21,36 @@ use rana_graph::format::ExportError;
 #[cfg(feature = "rdf")]
 use rana_graph::format::rdf;
 
+/// Why answers could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum AnswerError {
+    /// The facts could not be written.
+    #[error(transparent)]
+    Export(#[from] ExportError),
+    /// A name is not that of a Wikidata item or property.
+    #[error(
+        "the name {name:?} is not that of a Wikidata item or property (Q42, P31, or an IRI that ends so), which \
+         QuickStatements needs. Choose another format"
+    )]
+    Wikidata {
+        /// The name.
+        name: String,
+    },
+}
+
+impl From<io::Error> for AnswerError {
+    fn from(error: io::Error) -> Self {
+        Self::Export(error.into())
+    }
+}
+
+#[cfg(feature = "parquet")]
+impl From<parquet::errors::ParquetError> for AnswerError {
+    fn from(error: parquet::errors::ParquetError) -> Self {
+        Self::Export(error.into())
+    }
+}
+
 /// A format that answers can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -32,9 +62,9 @@ pub enum AnswerFormat {
     JsonLines,
     /// RDF N-Triples, the facts alone.
     NTriples,
-    /// RDF Turtle, each fact beside an `rdf:Statement` that says how sure it is.
+    /// RDF Turtle. Each fact has an `rdf:Statement` with its confidence.
     Turtle,
-    /// RDF 1.2 Turtle, each fact beside a reifier of it that says how sure it is.
+    /// RDF 1.2 Turtle. Each fact has a reifier with its confidence.
     Rdf12,
     /// Parquet.
     Parquet,
@@ -108,7 +138,7 @@ pub struct AnsweredFact<'a> {
     /// Whether a person has accepted it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub reviewed: bool,
-    /// What speaks for it.
+    /// The evidence for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
 }
@@ -120,7 +150,7 @@ pub struct AnsweredFact<'a> {
 /// let mut writer = AnswerWriter::new(AnswerFormat::JsonLines, Vec::new())?;
 /// writer.write(&AnsweredFact { head: "ann", relation: "likes", tail: "bob", ..Default::default() })?;
 /// assert!(writer.finish()?.starts_with(br#"{"head":"ann","relation":"likes","tail":"bob""#));
-/// # Ok::<(), rana::graph::format::ExportError>(())
+/// # Ok::<(), rana::answers::AnswerError>(())
 /// ```
 pub struct AnswerWriter<W: Write + Send>(Form<W>);
 
@@ -161,7 +191,7 @@ impl<W: Write + Send> AnswerWriter<W> {
     ///
     /// # Errors
     /// If the writer fails.
-    pub fn new(format: AnswerFormat, mut out: W) -> Result<Self, ExportError> {
+    pub fn new(format: AnswerFormat, mut out: W) -> Result<Self, AnswerError> {
         Ok(Self(match format {
             AnswerFormat::Tsv => {
                 writeln!(out, "{TSV_HEADER}")?;
@@ -176,13 +206,13 @@ impl<W: Write + Send> AnswerWriter<W> {
             AnswerFormat::Rdf12 => rdf_form(RdfFormat::Turtle, Sureness::Reifier, out),
             #[cfg(not(feature = "rdf"))]
             AnswerFormat::NTriples | AnswerFormat::Turtle | AnswerFormat::Rdf12 => {
-                return Err(ExportError::MissingFeature { format: format.name(), feature: "rdf" });
+                return Err(ExportError::MissingFeature { format: format.name(), feature: "rdf" }.into());
             }
             #[cfg(feature = "parquet")]
             AnswerFormat::Parquet => Form::Parquet(Box::new(Columns::new(out)?)),
             #[cfg(not(feature = "parquet"))]
             AnswerFormat::Parquet => {
-                return Err(ExportError::MissingFeature { format: format.name(), feature: "parquet" });
+                return Err(ExportError::MissingFeature { format: format.name(), feature: "parquet" }.into());
             }
             AnswerFormat::QuickStatements => Form::QuickStatements(out),
         }))
@@ -192,7 +222,7 @@ impl<W: Write + Send> AnswerWriter<W> {
     ///
     /// # Errors
     /// If the writer fails or a name cannot be written in the format.
-    pub fn write(&mut self, fact: &AnsweredFact<'_>) -> Result<(), ExportError> {
+    pub fn write(&mut self, fact: &AnsweredFact<'_>) -> Result<(), AnswerError> {
         match &mut self.0 {
             Form::Tsv(out) => write_tsv(out, fact),
             Form::JsonLines(out) => {
@@ -211,7 +241,7 @@ impl<W: Write + Send> AnswerWriter<W> {
     ///
     /// # Errors
     /// If the writer fails.
-    pub fn finish(self) -> Result<W, ExportError> {
+    pub fn finish(self) -> Result<W, AnswerError> {
         let mut out = match self.0 {
             Form::Tsv(out) | Form::JsonLines(out) | Form::QuickStatements(out) => out,
             #[cfg(feature = "rdf")]
@@ -230,9 +260,9 @@ fn rdf_form<W: Write + Send>(format: RdfFormat, sureness: Sureness, out: W) -> F
     Form::Rdf { writer, sureness }
 }
 
-fn write_tsv(out: &mut impl Write, fact: &AnsweredFact<'_>) -> Result<(), ExportError> {
+fn write_tsv(out: &mut impl Write, fact: &AnsweredFact<'_>) -> Result<(), AnswerError> {
     if let Some(name) = [fact.head, fact.relation, fact.tail].into_iter().find(|name| breaks(name)) {
-        return Err(ExportError::Name { name: name.to_owned() });
+        return Err(ExportError::Name { name: name.to_owned() }.into());
     }
     // Labels are for reading only.
     let label = |label: Option<&str>| label.unwrap_or_default().replace(['\t', '\n', '\r'], " ");
@@ -260,7 +290,7 @@ fn write_rdf<W: Write>(
     writer: &mut WriterQuadSerializer<W>,
     sureness: Sureness,
     fact: &AnsweredFact<'_>,
-) -> Result<(), ExportError> {
+) -> Result<(), AnswerError> {
     let triple = Triple::new(rdf::subject(fact.head), rdf::iri(fact.relation), rdf::term(fact.tail));
     writer.serialize_triple(&triple)?;
     let number = |value: Option<f32>| value.filter(|value| value.is_finite());
@@ -299,10 +329,10 @@ fn write_rdf<W: Write>(
     Ok(())
 }
 
-fn write_quick_statement(out: &mut impl Write, fact: &AnsweredFact<'_>) -> Result<(), ExportError> {
+fn write_quick_statement(out: &mut impl Write, fact: &AnsweredFact<'_>) -> Result<(), AnswerError> {
     let [head, relation, tail] = [(fact.head, 'Q'), (fact.relation, 'P'), (fact.tail, 'Q')]
         .map(|(name, letter)| wikidata_id(name, letter).ok_or_else(|| name.to_owned()));
-    let refused = |name| ExportError::Wikidata { name };
+    let refused = |name| AnswerError::Wikidata { name };
     let (head, relation, tail) = (head.map_err(refused)?, relation.map_err(refused)?, tail.map_err(refused)?);
     let sure = fact.confidence.map_or_else(String::new, |confidence| format!(", confidence {confidence:.2}"));
     let seen = if fact.reviewed { "reviewed" } else { "not reviewed" };
@@ -317,7 +347,7 @@ fn wikidata_id(name: &str, letter: char) -> Option<&str> {
     (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(id)
 }
 
-/// Answers that are gathered until they are worth a row group.
+/// Answers that are collected until they fill a row group.
 #[cfg(feature = "parquet")]
 struct Columns<W: Write + Send> {
     writer: SerializedFileWriter<W>,
@@ -350,7 +380,7 @@ impl<T> Optional<T> {
 impl<W: Write + Send> Columns<W> {
     const ROWS_PER_GROUP: usize = 1 << 16;
 
-    fn new(out: W) -> Result<Self, ExportError> {
+    fn new(out: W) -> Result<Self, AnswerError> {
         let schema = parse_message_type(
             "message answers { required binary head (UTF8); required binary relation (UTF8); \
              required binary tail (UTF8); optional int32 rank; optional float score; optional float confidence; }",
@@ -366,7 +396,7 @@ impl<W: Write + Send> Columns<W> {
         })
     }
 
-    fn push(&mut self, fact: &AnsweredFact<'_>) -> Result<(), ExportError> {
+    fn push(&mut self, fact: &AnsweredFact<'_>) -> Result<(), AnswerError> {
         for (column, name) in self.texts.iter_mut().zip([fact.head, fact.relation, fact.tail]) {
             column.push(ByteArray::from(name));
         }
@@ -376,7 +406,7 @@ impl<W: Write + Send> Columns<W> {
         if self.texts[0].len() == Self::ROWS_PER_GROUP { self.write_group() } else { Ok(()) }
     }
 
-    fn write_group(&mut self) -> Result<(), ExportError> {
+    fn write_group(&mut self) -> Result<(), AnswerError> {
         let mut group = self.writer.next_row_group()?;
         for column in &mut self.texts {
             if let Some(mut out) = group.next_column()? {
@@ -400,7 +430,7 @@ impl<W: Write + Send> Columns<W> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<W, ExportError> {
+    fn finish(mut self) -> Result<W, AnswerError> {
         if !self.texts[0].is_empty() {
             self.write_group()?;
         }

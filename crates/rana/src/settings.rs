@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
-    /// What is set.
+    /// The fields and their values.
     pub table: toml::Table,
     /// Fields that are unset.
     unset: Vec<String>,
@@ -27,13 +27,13 @@ pub enum SettingsError {
     /// Not an assignment.
     #[error("{assignment}: say KEY=VALUE, such as steps=300")]
     NoAssignment {
-        /// What was given.
+        /// The assignment as given.
         assignment: String,
     },
     /// An assignment that is malformed.
     #[error("{assignment}: {message}")]
     Assignment {
-        /// What was given.
+        /// The assignment as given.
         assignment: String,
         /// What is wrong with it.
         message: String,
@@ -41,7 +41,7 @@ pub enum SettingsError {
     /// A field that is unknown or has another type.
     #[error("{message}")]
     Field {
-        /// What is wrong, the field named.
+        /// What is wrong, with the name of the field.
         message: String,
     },
 }

@@ -1,14 +1,14 @@
 //! Without a cargo feature, answers in a format that needs it are refused by an error that names the feature.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use rana::answers::{AnswerFormat, AnswerWriter};
+use rana::answers::{AnswerError, AnswerFormat, AnswerWriter};
 use rana::graph::format::ExportError;
 
 fn refuses_to_write(formats: &[AnswerFormat], missing: &str) {
     for &format in formats {
         let error = AnswerWriter::new(format, Vec::new()).err().unwrap();
         assert!(
-            matches!(error, ExportError::MissingFeature { feature, .. } if feature == missing),
+            matches!(error, AnswerError::Export(ExportError::MissingFeature { feature, .. }) if feature == missing),
             "{format}: {error}"
         );
     }

@@ -46,7 +46,7 @@ pub(crate) struct EpisodesArgs {
     /// How many training episodes to draw.
     #[arg(long, value_name = "N", default_value_t = 1)]
     count: usize,
-    /// Which resampled draw.
+    /// The number of the resampled draw, from 0.
     #[arg(long, value_name = "N", default_value_t = 0)]
     number: u64,
     /// The same seed gives the same episodes.
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &EpisodesArgs, terminal: &Terminal) -> Result<(), CliErr
     let draw = args.draw.unwrap_or(default);
     if args.mode != DataMode::default() && (draw != Draw::Random || args.split != Split::Train) {
         return Err(CliError::Usage(
-            "--mode chooses training tasks; it goes with --split train and --draw random".into(),
+            "--mode chooses training tasks; it needs --split train and --draw random".into(),
         ));
     }
     let store = Store::open(&args.store)?;
@@ -118,7 +118,7 @@ fn each_task(
     store.tasks.of(args.split).map(|task| draw(&task).map_err(|error| named(error, &store.graph))).collect()
 }
 
-/// An error that speaks of a relation by its name.
+/// The same error with the name of the relation instead of its id.
 fn named(error: EpisodeError, graph: &Graph) -> CliError {
     match error {
         EpisodeError::TooFewFacts { relation, facts, shots } => {

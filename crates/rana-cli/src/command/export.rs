@@ -14,7 +14,7 @@ use super::eval::only_vectors;
 use crate::error::CliError;
 use crate::terminal::{BOLD, Terminal, thousands};
 
-/// Write the facts of a graph store, or its vectors, in an outside format.
+/// Write the facts or the vectors of a graph store to files of another format.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -36,10 +36,10 @@ pub(crate) struct ExportArgs {
     /// The file (or directory, for nell-one and vectors) to write; `-` for standard output.
     #[arg(long, value_hint = ValueHint::AnyPath)]
     out: PathBuf,
-    /// Also write the facts of the tasks, behind those of the background.
+    /// Also write the facts of the tasks, after those of the background.
     #[arg(long)]
     with_tasks: bool,
-    /// The model whose vectors to write; those that are there if they are of one model only.
+    /// The model whose vectors to write; not needed if the graph has vectors of one model only.
     #[arg(long)]
     model: Option<ModelKind>,
 }
@@ -60,17 +60,19 @@ fn target() -> impl TypedValueParser<Value = Target> {
 }
 
 impl ExportArgs {
-    /// Refuses options that do not go together.
+    /// Rejects options that contradict each other.
     fn check(&self, to_stdout: bool, terminal: &Terminal) -> Result<(), CliError> {
         let is_directory = !matches!(self.format, Target::Facts(_));
         let problem = match self.format {
             _ if is_directory && to_stdout => "this format is a directory and cannot go to standard output",
             Target::Release if self.with_tasks => {
-                "a NELL-One release holds the tasks anyway; leave --with-tasks out"
+                "a NELL-One release always has the tasks; leave --with-tasks out"
             }
-            Target::Vectors(_) if self.with_tasks => "vectors are no facts; leave --with-tasks out",
+            Target::Vectors(_) if self.with_tasks => {
+                "--with-tasks is for facts, not for vectors; leave it out"
+            }
             Target::Facts(_) | Target::Release if self.model.is_some() => {
-                "facts are of no model; leave --model out, or choose a format of vectors"
+                "--model is for vectors, not for facts; leave it out, or choose a format of vectors"
             }
             _ if to_stdout => return terminal.refuse_json("the facts"),
             _ => return Ok(()),
@@ -83,7 +85,8 @@ pub(crate) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<(), CliError
     let to_stdout = args.out == Path::new("-");
     args.check(to_stdout, terminal)?;
     let store = Store::open(&args.store)?;
-    let failed = |source| CliError::Export { file: args.out.display().to_string(), source };
+    let failed =
+        |error: ExportError| CliError::Export { file: args.out.display().to_string(), source: error.into() };
     let written = match args.format {
         Target::Vectors(format) => return vectors(args, &store, format, terminal),
         Target::Release => {
@@ -126,7 +129,7 @@ fn vectors(
         .map_err(|source| CliError::io(&args.out, "create the directory", source))?;
     let ending = match format {
         TableFormat::Safetensors | TableFormat::Npy => format.name(),
-        // The name of the published files, whatever the model.
+        // The published text files end in TransE, for every model.
         TableFormat::Text => "TransE",
     };
     let file = |name: &str| args.out.join(format!("{name}.{ending}"));
@@ -159,7 +162,7 @@ struct VectorsAccount {
     dim: usize,
 }
 
-/// The facts to write: the background's, and the tasks' behind them if asked for.
+/// The facts to write: those of the background, then those of the tasks if asked for.
 fn facts(store: &Store, with_tasks: bool) -> Vec<Fact> {
     let mut facts = store.graph.facts().to_vec();
     if with_tasks {

@@ -27,26 +27,26 @@ Examples:
   rana import NELL-One --out nell      (a release directory: its tasks come along)
 
 Formats: delimited text (TSV, CSV, any delimiter), N-Triples, N-Quads, Turtle, TriG, RDF/XML, \
-Parquet, and the NELL-One release directory. gzip and zstd are decompressed. The format is told \
-from content and name.
+Parquet, and the NELL-One release directory. gzip and zstd are decompressed. The format is detected \
+from the content and the file name.
 
 Literals (numbers, dates, texts) are left out and counted, unless --literals keep makes each one \
 an entity. rdfs:label and skos:prefLabel become labels, rdf:type becomes types.
 
-Held-out facts (--valid, --test, --splits) are kept beside the graph to measure vectors by, and \
-are no part of it.")]
+Held-out facts (--valid, --test, --splits) are stored with the graph to evaluate vectors. They \
+are not part of it.")]
 pub(crate) struct ImportArgs {
     /// Files, directories, or `-` for standard input.
     #[arg(required = true, value_name = "SRC", value_hint = ValueHint::AnyPath)]
     sources: Vec<String>,
-    /// The graph store to write; a store that is there is replaced.
+    /// The graph store to write; an existing store is replaced.
     #[arg(long, value_name = "KG", value_hint = ValueHint::DirPath)]
     out: PathBuf,
-    /// The format of the sources, instead of telling it from content and name: tsv, csv, ntriples,
-    /// nquads, turtle, trig, rdfxml, parquet, nell-one.
+    /// The format of the sources, instead of detecting it: tsv, csv, ntriples, nquads, turtle, trig, rdfxml, parquet,
+    /// nell-one.
     #[arg(long)]
     format: Option<FormatArg>,
-    /// What to do with malformed content: skip and count it, instead of stopping at the first.
+    /// Skip and count malformed content, instead of stopping at the first error.
     #[arg(long)]
     lenient: bool,
     /// What to do with repeated facts.
@@ -59,18 +59,18 @@ pub(crate) struct ImportArgs {
     /// A file of facts to hold out for testing. May be repeated.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath, help_heading = "Held-out facts")]
     test: Vec<String>,
-    /// In a directory with train, valid and test files, hold valid and test out; without this they
-    /// all make the graph.
+    /// In a directory with train, valid and test files, hold out valid and test; without this option all of them
+    /// become the graph.
     #[arg(long, help_heading = "Held-out facts")]
     splits: bool,
 
-    /// The character between columns (`tab`, `,`, …), instead of telling it from the first lines.
+    /// The character between columns (`tab`, `,`, …), instead of detecting it from the first lines.
     #[arg(long, value_name = "CHAR", value_parser = delimiter, help_heading = "Tables")]
     delimiter: Option<u8>,
     /// Whether the first line names the columns.
     #[arg(long, default_value = "auto", value_parser = header(), help_heading = "Tables")]
     header: Header,
-    /// The order of the columns, `_` for one to pass over; for instance `h,t,r` or `h,r,t,_`.
+    /// The order of the columns, with `_` for a column to skip; for instance `h,t,r` or `h,r,t,_`.
     #[arg(long, value_parser = Columns::from_order, conflicts_with_all = ["head", "relation", "tail"], help_heading = "Tables")]
     columns: Option<Columns>,
     /// The column of heads: its name or its number, counted from one.
@@ -83,19 +83,19 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "COLUMN", help_heading = "Tables")]
     tail: Option<Column>,
 
-    /// What to do with literals that are no labels: leave them out, or make each one an entity.
+    /// What to do with literals that are not labels: leave them out, or make each one an entity.
     #[arg(long, default_value = "drop", value_parser = literals(), help_heading = "Meaning")]
     literals: Literals,
-    /// Whether triples that state a type also stay facts.
+    /// Whether triples that state a type are also kept as facts.
     #[arg(long, default_value = "keep", value_parser = type_triples(), help_heading = "Meaning")]
     type_triples: TypeTriples,
-    /// A relation that states a type, beside rdf:type (Wikidata: P31). May be repeated.
+    /// A relation that states a type, in addition to rdf:type (Wikidata: P31). May be repeated.
     #[arg(long, value_name = "NAME", help_heading = "Meaning")]
     type_relation: Vec<String>,
-    /// A relation that states a label, beside rdfs:label and skos:prefLabel. May be repeated.
+    /// A relation that states a label, in addition to rdfs:label and skos:prefLabel. May be repeated.
     #[arg(long, value_name = "NAME", help_heading = "Meaning")]
     label_relation: Vec<String>,
-    /// The language labels are preferred in, such as `en`.
+    /// The preferred language of labels, such as `en`.
     #[arg(long, value_name = "TAG", help_heading = "Meaning")]
     language: Option<String>,
 }
@@ -153,7 +153,7 @@ pub(crate) fn run(args: &ImportArgs, terminal: &Terminal) -> Result<(), CliError
     terminal.account(&account, |out| print(&account, out))
 }
 
-/// Says what looks like a mistake though it is none of the format's.
+/// Warns about content that is well formed but probably a mistake.
 fn warn(report: &ImportReport, terminal: &Terminal) {
     if report.counts.triples == 0 {
         let literals: u64 = report.sources.iter().map(|source| source.literals_dropped).sum();
@@ -164,7 +164,7 @@ fn warn(report: &ImportReport, terminal: &Terminal) {
         if held_out.in_graph > 0 {
             let facts = thousands(held_out.in_graph);
             terminal.warn(&format!(
-                "{facts} facts held out for {part} are also in the graph, so what they measure is memory"
+                "{facts} facts held out for {part} are also in the graph, so results on them will be too good"
             ));
         }
     }
@@ -211,7 +211,7 @@ fn print(account: &ImportAccount<'_>, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-/// Says what was read, what was skipped and why.
+/// Prints what was read, what was skipped and why.
 pub(crate) fn print_report(report: &ImportReport, out: &mut dyn Write) -> io::Result<()> {
     let rows = report.sources.iter().map(|source| {
         [
@@ -266,7 +266,7 @@ pub(crate) fn print_report(report: &ImportReport, out: &mut dyn Write) -> io::Re
     Ok(())
 }
 
-/// A format as it is typed: `tsv` and `csv` also say what is between the columns.
+/// A format name of the command line. `tsv` and `csv` also set the delimiter.
 #[derive(Clone, Copy, Debug)]
 struct FormatArg {
     format: Format,

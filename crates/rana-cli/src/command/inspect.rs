@@ -176,7 +176,7 @@ pub(crate) fn print_tasks(statistics: &Statistics, out: &mut dyn Write) -> io::R
     if let Some(spread) = statistics.candidates {
         writeln!(
             out,
-            "  candidates per task: {} to {}, median {}; the filter knows {} questions",
+            "  candidates per task: {} to {}, median {}; the filter has the known tails of {} queries",
             thousands(spread.min),
             thousands(spread.max),
             thousands(spread.median),

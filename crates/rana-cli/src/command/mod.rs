@@ -1,6 +1,8 @@
-//! One file per subcommand: its arguments and what it does with the library.
+//! One file or folder per subcommand: its arguments, and the calls to the library. `trials.rs` is the progress
+//! display of the commands that run many trials.
 
 pub(crate) mod complete;
+pub(crate) mod completions;
 pub(crate) mod embed;
 pub(crate) mod episodes;
 pub(crate) mod eval;
@@ -9,10 +11,10 @@ pub(crate) mod fuse;
 pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod learn;
+pub(crate) mod man;
 pub(crate) mod quickstart;
 pub(crate) mod reproduce;
 pub(crate) mod serve;
-pub(crate) mod shell_files;
 pub(crate) mod split;
 pub(crate) mod sweep;
 pub(crate) mod synth;
@@ -41,7 +43,7 @@ pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<(), CliError>
         Command::Episodes(args) => episodes::run(&args, terminal),
         Command::Export(args) => export::run(&args, terminal),
         Command::Synth(args) => synth::run(&args, terminal),
-        Command::Completions(args) => shell_files::completions(&args, terminal),
-        Command::Man(args) => shell_files::man(&args, terminal),
+        Command::Completions(args) => completions::run(&args, terminal),
+        Command::Man(args) => man::run(&args, terminal),
     }
 }

@@ -23,7 +23,7 @@ use super::{import as import_command, inspect, split};
 use crate::error::CliError;
 use crate::terminal::{BOLD, DIM, Terminal, table};
 
-/// See the whole story on an embedded real graph: import, pre-train, meta-train, evaluate, complete.
+/// Run every step on an embedded real graph: import, pre-train, meta-train, evaluate, complete.
 ///
 /// The graph is the UMLS semantic network: 135 biomedical concepts, 46 relations, 6,529 facts.
 #[derive(Debug, Args)]
@@ -33,10 +33,10 @@ Examples:
   rana quickstart --serve                               (ends on a web page, with the example filled in)
   rana quickstart --out tour && rana eval tour/run --html card.html")]
 pub(crate) struct QuickstartArgs {
-    /// Where the graph stores and the run go.
+    /// The directory for the graph stores and the run.
     #[arg(long, value_name = "DIR", default_value = "rana-quickstart", value_hint = ValueHint::DirPath)]
     out: PathBuf,
-    /// End on the web page, with the example filled in.
+    /// At the end, serve the web page with the example filled in.
     #[arg(long)]
     serve: bool,
     #[command(flatten, next_help_heading = "Serving")]
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &QuickstartArgs, terminal: &Terminal) -> Result<(), CliE
     let run = OpenedRun::open(&run_path, Some(&benchmark_path), None)?;
     let card = run_card(&run, CardSettings { shots: SHOTS, ..CardSettings::default() }, terminal)?;
     let predictor = Predictor::new(run);
-    // The embedded graph is split into tasks of every kind.
+    // The embedded graph always has test tasks after the split.
     let Some(task) = benchmark.tasks.of(Split::Test).next() else {
         return Err(CliError::NoTasks { store: benchmark_path.display().to_string(), split: Split::Test });
     };
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &QuickstartArgs, terminal: &Terminal) -> Result<(), CliE
     }
 }
 
-/// Facts that a model is given of an unseen relation.
+/// The support size of the example.
 const SHOTS: usize = 5;
 
 #[derive(Serialize)]
@@ -110,10 +110,10 @@ fn pretrain(benchmark: &Store, terminal: &Terminal) -> Result<Trained, CliError>
     Session { store: benchmark, config, facts, fold: None, shots: SHOTS, out }.train(None, terminal)
 }
 
-/// A run on the train tasks, with the settings for graphs of this size. One that is there is replaced.
+/// Meta-trains a run with the settings for graphs of this size. An earlier run is replaced.
 fn meta_train(benchmark: &Store, run: &Path, terminal: &Terminal) -> Result<MetaTrained, CliError> {
     if let Ok(earlier) = Run::open(run) {
-        // A run of another graph may have the same name.
+        // Do not replace a run of another graph.
         if std::fs::canonicalize(&benchmark.path).ok().as_ref() != Some(&earlier.manifest.graph_path) {
             return Err(RunError::Exists { path: run.to_owned() }.into());
         }
@@ -160,13 +160,13 @@ struct Answered {
 struct Answer {
     tail: String,
     confidence: Option<f32>,
-    /// Whether the benchmark has withheld just this fact.
+    /// Whether the benchmark withheld this fact.
     is_withheld: bool,
 }
 
 /// Completes a relation for some heads that it was not given.
 fn complete(predictor: &Predictor, task: &Task<'_>, episode: &Episode) -> Result<Vec<Answered>, CliError> {
-    /// Heads to show, and answers for each.
+    /// The number of heads to show, and of answers for each.
     const SHOWN: (usize, usize) = (5, 3);
     let relation = predictor.learn(RelationRequest {
         relation: Some(task.relation),
@@ -206,7 +206,7 @@ impl Story<'_> {
         heading(out, 4, "a few-shot task", &format!("rana episodes {} --split test", self.benchmark))?;
         writeln!(
             out,
-            "the graph has not a single fact of {BOLD}{}{BOLD:#}; a model is given five:",
+            "the graph has no fact of {BOLD}{}{BOLD:#}; the model is given five:",
             example.relation
         )?;
         for [head, tail] in &example.support {
@@ -223,7 +223,7 @@ impl Story<'_> {
         heading(out, 6, "meta-train", &command)?;
         self.train.print(out)?;
         heading(out, 7, "evaluate", &format!("rana eval {}", self.run))?;
-        write!(out, "on relations that neither training has seen, beside baselines that learn nothing")?;
+        write!(out, "on relations that neither training has seen, with baselines that learn nothing")?;
         card::print(&self.card, false, out)?;
         heading(out, 8, "complete", "the relation above, from its five facts")?;
         let rows = self.completion.iter().map(|answered| {
@@ -242,9 +242,9 @@ impl Story<'_> {
         )?;
         writeln!(
             out,
-            "\nNext: {BOLD}rana complete {run} --relation {relation} --reasons{BOLD:#} says why, {BOLD}rana serve \
-             {run}{BOLD:#} is a web page\nto do it yourself; {BOLD}rana import YOUR-FILE --out my-graph{BOLD:#}, then the \
-             same commands on it.",
+            "\nNext: {BOLD}rana complete {run} --relation {relation} --reasons{BOLD:#} explains the answers.\n\
+             {BOLD}rana serve {run}{BOLD:#} starts a web page to complete relations and review answers.\n\
+             For your own data: {BOLD}rana import YOUR-FILE --out my-graph{BOLD:#}, then the same commands.",
             run = self.run,
             relation = example.relation
         )

@@ -11,13 +11,13 @@ use super::trials::TrialsProgress;
 use crate::error::CliError;
 use crate::terminal::{BOLD, DIM, Terminal, results};
 
-/// Make a table or figure of the paper again, from raw files, beside the published numbers.
+/// Reproduce a table or figure of the paper from raw files, next to the published numbers.
 ///
-/// table2 (the model beside others), table3 (ablations), fig2a (1 to 8 shots), fig2b (1 to 10 negatives), or frontier,
-/// which is not in the paper: the model with the evidence in the graph, and the effect of each evidence. Settings
-/// come from presets, the model of each training is chosen on dev, and test is evaluated once per training. Rows
-/// that learn nothing are below. Ctrl-C keeps what is done, and the same command resumes to the same numbers; tables
-/// and figures in the same --out share their trainings.
+/// table2 (the model compared with others), table3 (ablations), fig2a (1 to 8 shots), fig2b (1 to 10 negatives), or
+/// frontier, which is not in the paper: the fused model, and the effect of each source of evidence. Settings come
+/// from presets. The model of each training is chosen on dev, and test is evaluated once per training. Baselines that
+/// learn nothing are the last rows. Ctrl-C keeps what is finished, and the same command resumes to the same numbers.
+/// Tables and figures in the same --out share their trainings.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -28,8 +28,8 @@ Examples:
   rana reproduce table2 --fast          (a smoke run on the embedded graph, in seconds)
 
 Raw files are looked for in --data DIR, or else in $RANA_DATASETS/NAME, datasets/NAME and \
-../shared/datasets/NAME. A dataset without tasks of its own, such as WD50K, is cut by `rana split`. The files of \
-Wiki-One are not published any more.
+../shared/datasets/NAME. A dataset without tasks of its own, such as WD50K, is split by the rule of `rana split`. \
+The files of Wiki-One are no longer published.
 
 Written to DIR: the table (.md, .csv, .json), its picture (.svg, .png), the graph, the vectors and the trials.")]
 pub(crate) struct ReproduceArgs {
@@ -39,26 +39,26 @@ pub(crate) struct ReproduceArgs {
     /// The dataset: its name says which numbers were published, and where its files are looked for.
     #[arg(long, value_name = "NAME", default_value = "NELL-One", conflicts_with = "fast")]
     dataset: String,
-    /// The raw files.
+    /// The directory of the raw files.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "fast")]
     data: Option<PathBuf>,
-    /// Where everything goes; rana-reproduction/NAME if not given.
+    /// The directory for all output; rana-reproduction/NAME if not given.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
     /// How many training seeds: 1 to N.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u64).range(1..=1000), conflicts_with = "fast")]
     seeds: u64,
-    /// The settings of the model, for training and vectors; may be repeated for table2. If not given: nell-one
-    /// (the paper's reading), in table2 also nell-one-tuned, and for frontier only that.
+    /// The preset of the model and its vectors; may be repeated for table2. If not given: nell-one (the settings of
+    /// the paper), in table2 also nell-one-tuned, and for frontier only nell-one-tuned.
     #[arg(long, value_name = "NAME", conflicts_with = "fast")]
     preset: Vec<String>,
-    /// How many random supports of each task are evaluated beside the official one; 0 for none.
+    /// Random supports per task that are evaluated in addition to the official one; 0 for none.
     #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "fast")]
     draws: usize,
-    /// Train vectors for each seed too, instead of starting all trainings from the same ones.
+    /// Train new vectors for each seed, instead of starting all trainings from the same vectors.
     #[arg(long, conflicts_with = "fast")]
     fresh_vectors: bool,
-    /// Only show that everything runs: a few steps on the embedded graph, labelled so.
+    /// Only check that everything runs: a few steps on the embedded graph. The output is marked as a smoke run.
     #[arg(long)]
     fast: bool,
     /// How many threads to use; all processors if not given.
@@ -68,7 +68,7 @@ pub(crate) struct ReproduceArgs {
 
 pub(crate) fn run(args: &ReproduceArgs, terminal: &Terminal) -> Result<(), CliError> {
     let reproduction = args.reproduction()?;
-    // Before any file is read.
+    // Fail before any file is read.
     reproduction.check()?;
     let out = args.out(&reproduction);
     let progress = TrialsProgress::new(terminal);
@@ -120,13 +120,13 @@ impl ReproduceArgs {
     }
 }
 
-/// Where datasets are looked for, each in a folder of its name.
+/// The directories to search for datasets. Each dataset is a folder with its name.
 fn folders() -> Vec<PathBuf> {
     let named = std::env::var_os("RANA_DATASETS").map(PathBuf::from);
     named.into_iter().chain(["datasets", "../shared/datasets"].map(PathBuf::from)).collect()
 }
 
-/// What was typed, to be typed again.
+/// The command line of this process, for messages that say how to resume.
 pub(super) fn resume() -> String {
     let words = std::env::args().skip(1).map(|word| match word.contains(char::is_whitespace) {
         true => format!("'{word}'"),
@@ -137,7 +137,7 @@ pub(super) fn resume() -> String {
 
 #[derive(Serialize)]
 struct Account {
-    /// Where the files are, without their endings.
+    /// The path of the written files, without extension.
     files: String,
     #[serde(flatten)]
     report: ReproductionReport,

@@ -11,8 +11,9 @@ use crate::terminal::{BOLD, DIM, Terminal, thousands};
 
 /// Serve a run: a web page to complete relations and review the answers, and an HTTP API.
 ///
-/// Only this machine can reach it, unless --listen says otherwise; then every request needs a token. What is accepted or
-/// rejected on the page is kept in a file, each decision on disk before it is acknowledged.
+/// By default only this machine can reach the server. With another --listen address, every request needs a token.
+/// Answers that are accepted or rejected on the page are saved in a file; each decision is on disk before it is
+/// acknowledged.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -24,7 +25,7 @@ Examples:
 The API describes itself at /openapi.json; /metrics is for Prometheus, /healthz for health checks. Ctrl-C ends it after \
 the requests in progress are answered.")]
 pub(crate) struct ServeArgs {
-    /// The run of `rana train` or `rana fuse`.
+    /// A run made by `rana train` or `rana fuse`.
     #[arg(value_name = "RUN", value_hint = ValueHint::DirPath)]
     run: PathBuf,
     /// The graph, if it has moved since the run was made.
@@ -37,28 +38,28 @@ pub(crate) struct ServeArgs {
 /// Where a server listens and what it allows.
 #[derive(Debug, Args)]
 pub(crate) struct ServerArgs {
-    /// Where to listen; port 0 takes a free one.
+    /// The address to listen on; port 0 takes a free port.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7262")]
     pub(crate) listen: String,
-    /// What every request must carry as a bearer token; needed where other machines can reach the server.
+    /// The bearer token that every request must carry; required if other machines can reach the server.
     #[arg(long, env = "RANA_TOKEN", hide_env_values = true)]
     token: Option<String>,
-    /// The file that keeps decisions; decisions.jsonl in the run if not given.
+    /// The file for decisions; decisions.jsonl in the run if not given.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     decisions: Option<PathBuf>,
-    /// Computations at a time; as many as processors if not given.
+    /// How many computations run at the same time; as many as processors if not given.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Bytes of a request.
+    /// The largest request body, in bytes.
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().body_bytes)]
     max_body: usize,
-    /// Heads of a request.
+    /// The most heads in a request.
     #[arg(long, value_name = "N", default_value_t = Limits::default().heads)]
     max_heads: usize,
-    /// Support pairs of a request.
+    /// The most support pairs in a request.
     #[arg(long, value_name = "N", default_value_t = Limits::default().supports)]
     max_supports: usize,
-    /// Seconds after which a request is given up.
+    /// The time limit of a request, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().request_seconds)]
     max_seconds: u64,
 }
@@ -67,7 +68,7 @@ pub(crate) fn run(args: &ServeArgs, terminal: &Terminal) -> Result<(), CliError>
     serve(&args.run, args.graph.as_deref(), &args.server, "", terminal)
 }
 
-/// Serves a run until it is interrupted; `page` is appended to the address that is printed.
+/// Serves a run until it is interrupted. `page` is appended to the address that is printed.
 pub(crate) fn serve(
     run: &Path,
     graph: Option<&Path>,

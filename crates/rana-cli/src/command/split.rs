@@ -15,10 +15,10 @@ use super::inspect::FewShotArgs;
 use crate::error::CliError;
 use crate::terminal::{BOLD, DIM, Terminal, table, thousands};
 
-/// Cut a few-shot benchmark out of a graph by the published rule.
+/// Split a graph into a background and few-shot tasks, by the published rule.
 ///
-/// Relations with few facts become tasks, dealt out to train, dev and test; the rest is the
-/// background, in which no task fact nor its inverse remains.
+/// Relations with few facts become tasks, which are assigned to train, dev and test. The rest is the background. It
+/// contains no fact of a task, and no inverse of one.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -27,7 +27,7 @@ Examples:
   rana split kg --train directed_by --train born_in --dev spouse --test rival_of
   rana split wikidata --candidates types --cap 5000")]
 pub(crate) struct SplitArgs {
-    /// The graph store to cut.
+    /// The graph store to split.
     #[arg(value_name = "KG", value_hint = ValueHint::DirPath)]
     store: PathBuf,
     /// The store to write; KG-split if not given.
@@ -38,7 +38,7 @@ pub(crate) struct SplitArgs {
     /// The proportions of train, dev and test tasks.
     #[arg(long, value_name = "TRAIN:DEV:TEST", default_value = "51:5:11", conflicts_with_all = ["train", "dev", "test"])]
     ratio: RatioArg,
-    /// A relation to make a train task of, instead of dealing out by ratio. May be repeated.
+    /// A relation to make a train task of, instead of assigning relations by ratio. May be repeated.
     #[arg(long, value_name = "RELATION")]
     train: Vec<String>,
     /// A relation to make a dev task of. May be repeated.
@@ -47,14 +47,14 @@ pub(crate) struct SplitArgs {
     /// A relation to make a test task of. May be repeated.
     #[arg(long, value_name = "RELATION")]
     test: Vec<String>,
-    /// How candidate tails are found: by the types of the relation's tails, by the tails and what
-    /// shares an incoming relation with them, or all entities; auto takes types where there are any.
+    /// How candidate tails are found: by the types of the relation's tails, by the tails and the entities that share
+    /// an incoming relation with them, or all entities; auto uses types if the graph has any.
     #[arg(long, value_name = "RULE", default_value_t)]
     candidates: CandidateRule,
     /// At most this many candidates per task (a task's own tails are always kept).
     #[arg(long, value_name = "N")]
     cap: Option<usize>,
-    /// Leave relations in the background that are the inverse of a task relation.
+    /// Keep background relations that are the inverse of a task relation.
     #[arg(long)]
     keep_inverses: bool,
     /// The same seed gives the same split.
@@ -105,7 +105,7 @@ impl SplitArgs {
         Ok(SplitConfig::try_from(settings)?)
     }
 
-    /// Where to write: as told, or beside the store; never onto it.
+    /// The directory to write: --out, or one beside the store; never the store itself.
     fn target(&self) -> Result<PathBuf, CliError> {
         let store = self.store.canonicalize().unwrap_or_else(|_| self.store.clone());
         let target = match &self.out {
@@ -148,7 +148,7 @@ pub(crate) fn run(args: &SplitArgs, terminal: &Terminal) -> Result<(), CliError>
     })
 }
 
-/// Warns of a benchmark that is well formed but useless.
+/// Warns about a benchmark that is well formed but useless.
 fn warn(report: &SplitReport, terminal: &Terminal) {
     if report.background_facts == 0 {
         terminal.warn("no background fact is left: every relation became a task");
@@ -158,7 +158,7 @@ fn warn(report: &SplitReport, terminal: &Terminal) {
     }
 }
 
-/// Splits an opened store into a new one, which remembers the files the first was made from.
+/// Splits an opened store into a new one, which also records the files of the first.
 pub(crate) fn split_to(store: &Store, config: &SplitConfig, target: &Path) -> Result<SplitOutcome, CliError> {
     let outcome = split(&store.graph, config)?;
     let inputs: Vec<Input> = store.manifest.inputs.clone();
@@ -174,7 +174,7 @@ struct SplitAccount<'a> {
     report: &'a SplitReport,
 }
 
-/// Says what was cut and what is left.
+/// Prints which tasks were made and what is left in the background.
 pub(crate) fn print(report: &SplitReport, out: &mut dyn Write) -> io::Result<()> {
     let rows = report
         .splits

@@ -15,27 +15,27 @@ use crate::terminal::{BOLD, DIM, Terminal, results};
 
 /// Search over settings of a model: a grid, random ranges, or both, ranked by dev MRR.
 ///
-/// The plan is checked as a whole before anything starts. Trainings go one after the other; Ctrl-C keeps what
-/// is done, and the same command resumes to the same results. A trial is known by its settings, so a
-/// plan may grow, and nothing is trained twice. The test tasks are never looked at.
+/// The whole plan is checked before anything starts. Trainings run one after the other. Ctrl-C keeps what is
+/// finished, and the same command resumes to the same results. A trial is identified by its settings, so a plan can
+/// be extended without training anything twice. The test tasks are never used.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 A plan:
   model = \"NAME\"                   # the default model if not given; see rana train --help
-  preset = \"nell-one\"              # what everything starts from; `paper` if not given
+  preset = \"nell-one\"              # the base settings; `paper` if not given
   vectors = \"nell-one\"             # a preset of rana embed, `recommended`, or a directory;
-                                   # those kept with the graph if not given
-  vectors_seed = 0                 # of vectors that are trained for the sweep
-  seeds = [0, 1]                   # each configuration is trained with each
+                                   # those stored with the graph if not given
+  vectors_seed = 0                 # the seed of vectors trained for the sweep
+  seeds = [0, 1]                   # each configuration is trained with each seed
   folds = 5                        # also train without each fifth of the train tasks (first seed)
-  select = \"folds\"                 # rank by the left-out tasks instead of dev
+  select = \"folds\"                 # rank by the held-out tasks instead of dev
   keep_models = false              # keep models too, not only logs and numbers
-  [set]                            # the same for all
+  [set]                            # settings of all configurations
   steps = 2000
   [grid]                           # every combination
   gamma = [6.0, 12.0]
   prune = [\"off\", \"quantile(0.5)\"]
-  [random]                         # at each point of the grid, so many draws
+  [random]                         # random draws at each point of the grid
   trials = 20
   seed = 7
   learning_rate = { log = [0.0001, 0.01] }
@@ -54,13 +54,13 @@ pub(crate) struct SweepArgs {
     /// The graph store.
     #[arg(value_name = "KG", value_hint = ValueHint::DirPath)]
     store: PathBuf,
-    /// What to try: a TOML file.
+    /// The plan: a TOML file.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     plan: PathBuf,
-    /// Where trials and results go; what is there of the same trials is used.
+    /// The directory for trials and results; finished trials in it are reused.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: PathBuf,
-    /// Check the plan and list its configurations; train nothing.
+    /// Check the plan and list its configurations, but do not train.
     #[arg(long)]
     dry_run: bool,
     /// How many threads to use; all processors if not given.
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Result<(), CliError>
         .map_err(|source| CliError::io(&args.plan, "read the plan", source))?;
     let in_plan = |source| CliError::Plan { file: file.clone(), source };
     let plan = SweepPlan::of_text(&text).map_err(in_plan)?;
-    // Before the graph, which may take a while.
+    // Check the plan before opening the graph, which may take a while.
     plan.configurations().map_err(in_plan)?;
     let store = Store::open(&args.store)?;
     let vectors = match &plan.vectors {
@@ -103,13 +103,13 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Result<(), CliError>
 }
 
 impl SweepArgs {
-    /// What to type to resume.
+    /// The command that resumes this sweep.
     fn command(&self) -> String {
         let Self { store, plan, out, .. } = self;
         format!("rana sweep {} --plan {} --out {}", store.display(), plan.display(), out.display())
     }
 
-    /// How the best configuration is trained by itself.
+    /// The command that trains the best configuration.
     fn train_command(&self, report: &SweepReport) -> Option<String> {
         let best = report.best()?;
         let seed = best.trials.iter().find(|trial| trial.fold.is_none())?.seed;
@@ -120,7 +120,7 @@ impl SweepArgs {
             report.plan.preset
         );
         for setting in &report.best_settings {
-            // Parentheses and spaces mean something to shells.
+            // Quote characters that are special to shells.
             match setting.chars().all(|c| c.is_ascii_alphanumeric() || "=._-+/".contains(c)) {
                 true => command += &format!(" --set {setting}"),
                 false => command += &format!(" --set '{setting}'"),
@@ -154,7 +154,7 @@ impl Listed {
 #[derive(Serialize)]
 struct Account {
     out: String,
-    /// How the best configuration is trained by itself; none if all failed.
+    /// The command that trains the best configuration; `None` if all failed.
     command: Option<String>,
     #[serde(flatten)]
     report: SweepReport,
@@ -168,7 +168,9 @@ impl Account {
             writeln!(out, "failed: {}: {}", row.label(), row.failure().unwrap_or_default())?;
         }
         match &self.command {
-            Some(command) => writeln!(out, "the best again:\n  {BOLD}{command}{BOLD:#}")?,
+            Some(command) => {
+                writeln!(out, "to train the best configuration again:\n  {BOLD}{command}{BOLD:#}")?;
+            }
             None => writeln!(out, "no configuration could be trained")?,
         }
         writeln!(out, "{DIM}tables and plots are in {}{DIM:#}", self.out)

@@ -25,7 +25,7 @@ pub(crate) struct SynthArgs {
     /// The directory to write, or `-` for the background facts on standard output.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: PathBuf,
-    /// The sizes to start from.
+    /// The sizes of the graph; the options below change single ones.
     #[arg(long, value_name = "PRESET", default_value = "small", value_parser = PossibleValuesParser::new(SynthSettings::PRESETS))]
     like: String,
     /// The same seed gives the same bytes.

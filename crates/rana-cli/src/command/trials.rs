@@ -1,4 +1,4 @@
-//! What is shown while many trials are done, and how they are stopped.
+//! [`TrialsProgress`]: the progress display of commands that run many trials, and their stop on Ctrl-C.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use rana::trial::{Turn, Watch};
 use super::embed::stop_on_interrupt;
 use crate::terminal::{Bar, Terminal, duration};
 
-/// A bar for each stretch of work, which says which trial it belongs to; a line for each trial.
+/// Shows a progress bar for the current work, with its trial, and prints a line for each trial.
 pub(super) struct TrialsProgress<'t> {
     terminal: &'t Terminal,
     bar: TurnBar,
@@ -17,7 +17,7 @@ pub(super) struct TrialsProgress<'t> {
 }
 
 impl<'t> TrialsProgress<'t> {
-    /// From here on Ctrl-C stops between steps.
+    /// Starts the display. From now on Ctrl-C stops the trials between two steps.
     pub(super) fn new(terminal: &'t Terminal) -> Self {
         let bar = TurnBar { bar: terminal.progress(), turn: Mutex::new(String::new()) };
         Self { terminal, bar, stop: stop_on_interrupt() }
@@ -47,7 +47,7 @@ impl Watch for TrialsProgress<'_> {
 
 struct TurnBar {
     bar: Bar,
-    /// What stands before the name of the work.
+    /// The text before the name of the work.
     turn: Mutex<String>,
 }
 

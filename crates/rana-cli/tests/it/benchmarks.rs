@@ -1,4 +1,4 @@
-//! The real benchmarks through the command line, as a researcher would use it.
+//! The real benchmarks through the command line.
 
 use crate::command::{json, run};
 use crate::datasets::dataset;

@@ -23,12 +23,12 @@ fn small_graph() -> tempfile::TempDir {
 /// Times, hashes and versions differ from run to run.
 fn steady(text: &str) -> String {
     let mut lines = Vec::new();
-    // What is trained differs in the last digits from processor to processor.
+    // Trained numbers differ in the last digits between processors.
     let (mut is_trained, mut is_answered) = (false, false);
     for line in text.lines() {
         is_trained |= line.starts_with("5. pre-train");
         is_answered &= !line.starts_with("✓ a fact");
-        // So may what it ends in.
+        // The answers may differ too.
         if is_answered || line.starts_with("stopped early") {
             continue;
         }
@@ -94,7 +94,7 @@ fn import_says_what_was_read_and_what_was_skipped() {
         "@prefix : <http://ex.org/> .\n:x a :T ; :p :y ; :age 5 ; <http://www.w3.org/2000/01/rdf-schema#label> \"X\" .\n",
     );
     let output = run(dir.path(), &["import", "a.tsv", "b.ttl", "--out", "kg", "--lenient"]);
-    assert!(output.stdout.is_empty(), "the result is on disk, the account on standard error");
+    assert!(output.stdout.is_empty(), "the result is on disk, the summary on standard error");
     insta::assert_snapshot!("import", steady(&text(&output.stderr)));
     let quiet = run(dir.path(), &["import", "a.tsv", "b.ttl", "--out", "kg", "--lenient", "--quiet"]);
     assert!(quiet.stdout.is_empty() && quiet.stderr.is_empty());

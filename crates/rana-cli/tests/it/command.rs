@@ -1,9 +1,9 @@
-//! Running the `rana` binary as a person would.
+//! Helpers that run the `rana` binary.
 
 use std::path::Path;
 use std::process::Output;
 
-/// A `rana` command in a directory, with nothing of this environment that changes what is printed.
+/// A `rana` command in a directory, without environment variables that change the output.
 pub(crate) fn rana(dir: &Path, arguments: &[&str]) -> assert_cmd::Command {
     let mut command = assert_cmd::Command::cargo_bin("rana").unwrap();
     command
@@ -29,7 +29,7 @@ pub(crate) fn json(dir: &Path, arguments: &[&str]) -> serde_json::Value {
         .unwrap_or_else(|error| panic!("rana {arguments:?}: {error}: {}", text(&output.stdout)))
 }
 
-/// Runs a command that must fail and gives its exit code and what it said.
+/// Runs a command that must fail and gives its exit code and message.
 pub(crate) fn fail(dir: &Path, arguments: &[&str]) -> (i32, String) {
     let output = rana(dir, arguments).output().unwrap();
     assert!(!output.status.success(), "rana {arguments:?} should have failed");

@@ -1,4 +1,4 @@
-//! Completing a relation as a person does it.
+//! `rana complete` through the command line.
 
 use std::fs;
 
@@ -18,7 +18,7 @@ fn from_pairs_to_facts_in_every_format() {
     let dir = dir.path();
     trained(dir);
 
-    // A withheld task needs nothing but its name.
+    // A withheld task needs only its name.
     let tasks = json(dir, &["episodes", path(&benchmark()), "--split", "test"]);
     let relation = tasks[0]["relation"].as_str().unwrap().to_owned();
     let of_task = json(dir, &["complete", "run", "--relation", &relation, "--top", "3", "--reasons"]);
@@ -48,7 +48,7 @@ fn from_pairs_to_facts_in_every_format() {
     let heads = of_new["results"].as_array().unwrap().len();
     assert!(heads > 10);
 
-    // Parts of the heads are the whole, and the same answers come out in every format.
+    // The shards together cover all heads, and every format has the same answers.
     let parts: usize = (1..=3)
         .map(|part| {
             let shard = format!("{part}/3");

@@ -58,11 +58,11 @@ fn vectors_are_kept_with_the_graph_and_evaluated() {
     let valid = json(dir.path(), &["eval", "kg", "--on", "valid"]);
     assert_eq!(valid["link_prediction"][0]["both"]["queries"], 400);
 
-    // A second model needs to be told apart.
+    // With vectors of two models, --model is required.
     run(dir.path(), &quick(&["embed", "kg", "--model", "complex", "--quiet"]));
     let (code, message) = fail(dir.path(), &["eval", "kg"]);
     assert_eq!(
-        (code, message.contains("vectors of transe, complex; say which by --model")),
+        (code, message.contains("vectors of transe, complex; choose one with --model")),
         (2, true),
         "{message}"
     );
@@ -105,7 +105,7 @@ fn an_interrupted_training_goes_on_to_the_same_result() {
         std::thread::sleep(Duration::from_millis(2));
     }
     std::thread::sleep(Duration::from_millis(50));
-    // Twice in a row is still once: a wrapper may have passed it on.
+    // Two signals in a row count as one: a wrapper may have forwarded the first.
     for signal in ["-INT", "-TERM"] {
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
     }
@@ -114,12 +114,12 @@ fn an_interrupted_training_goes_on_to_the_same_result() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("Resume it with `rana embed kg --resume`"), "{said}");
 
-    // Cut short, it is refused; whole, it leads to the same vectors.
+    // A truncated checkpoint is rejected; the whole one leads to the same vectors.
     let checkpoint = dir.path().join("kg/vectors/transe/checkpoint");
     let whole = std::fs::read(&checkpoint).unwrap();
     std::fs::write(&checkpoint, &whole[..whole.len() / 2]).unwrap();
     let (code, message) = fail(dir.path(), &["embed", "kg", "--resume"]);
-    assert_eq!((code, message.contains("the file was cut short or altered")), (1, true), "{message}");
+    assert_eq!((code, message.contains("the file was truncated or altered")), (1, true), "{message}");
     std::fs::write(&checkpoint, &whole).unwrap();
     assert_eq!(fail(dir.path(), &["embed", "kg", "--resume", "--dim", "7"]).0, 2);
     run(dir.path(), &["embed", "kg", "--resume", "--quiet"]);
@@ -222,7 +222,7 @@ fn a_directory_of_somebody_else_is_refused_before_the_work() {
         std::fs::create_dir(&target).unwrap();
         std::fs::write(target.join(name), "mine").unwrap();
         let target = target.display().to_string();
-        // Were it not refused at once, this would take hours.
+        // If it were not rejected at once, this would take hours.
         let (code, message) = fail(dir.path(), &["embed", "kg", "--epochs", "1000000", "--out", &target]);
         assert_eq!((code, message.contains("is left alone")), (1, true), "{message}");
     }
@@ -260,7 +260,7 @@ fn facts_of_tasks_may_be_trained_on() {
     assert_eq!(card["made"]["support_shots"], 5);
     let warned = run(dir.path(), &["eval", "kg", "--shots", "3"]);
     assert!(text(&warned.stderr).contains("some queries are not unseen"), "{}", text(&warned.stderr));
-    // Rows of task relations travel too.
+    // Rows of task relations are exported too.
     run(dir.path(), &["export", "kg", "--format", "npy", "--out", "files"]);
     let files = ["--entities", "files/entity2vec.npy", "--relations", "files/relation2vec.npy"];
     run(dir.path(), &[&["embed", "kg", "--out", "back"][..], &files].concat());
@@ -282,7 +282,7 @@ fn vectors_trained_on_supports_have_a_row_of_their_own() {
         let card: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         (card, text(&output.stderr))
     };
-    // Three shots, and nobody has to say so again.
+    // Three shots are the default for vectors that were trained on three.
     embed(&["--facts", "supports", "--shots", "3"]);
     let (card, _) = eval(&[]);
     assert_eq!((&card["model"], &card["protocol"]["shots"]), (&"distmult".into(), &3.into()));
@@ -292,7 +292,7 @@ fn vectors_trained_on_supports_have_a_row_of_their_own() {
     assert!(card["not_resampled"].as_str().unwrap().contains(reason), "{}", card["not_resampled"]);
     let shown = text(&run(dir.path(), &["eval", "kg", "--model", "distmult", "--draws", "3"]).stdout);
     assert!(shown.contains("— distmult: ") && shown.contains(reason), "{shown}");
-    // Neither other supports nor vectors without any get such a row, and it is said why.
+    // There is no such row for other supports, nor for vectors without supports. A note says why.
     let (card, said) = eval(&["--shots", "5", "--draws", "0"]);
     assert_eq!(card["model"], "mean-translation");
     assert!(said.contains("`rana embed --facts supports --shots 5`"), "{said}");
@@ -312,7 +312,7 @@ fn tasks_get_an_evaluation_card() {
     let card = eval(&["--html", "card.html"]);
     assert_eq!(card["model"], "mean-translation");
     assert_eq!(card["resampled"]["draws"], 3);
-    assert_eq!(card["few_shot"][0]["official"], card["official"], "the only card also stands at the top");
+    assert_eq!(card["few_shot"][0]["official"], card["official"], "the only card is also at the top level");
     let rows: Vec<&String> = card["baselines"].as_object().unwrap().keys().collect();
     assert_eq!(rows, ["adjacency", "copy", "popularity", "rules"]);
     assert!(card["resampled"]["micro"]["mrr"]["sd"].as_f64().unwrap() > 0.0);
@@ -321,12 +321,12 @@ fn tasks_get_an_evaluation_card() {
     let page = std::fs::read_to_string(dir.path().join("card.html")).unwrap();
     assert!(page.contains("mean-translation on") && page.contains("</html>"), "{page}");
 
-    // The seed moves the resampled numbers only; threads move none.
+    // The seed changes only the resampled numbers; the number of threads changes nothing.
     let other = eval(&["--seed", "1", "--threads", "1"]);
     assert_eq!(other["official"], card["official"]);
     assert_ne!(other["resampled"], card["resampled"]);
     assert_eq!(eval(&["--threads", "1"])["resampled"], card["resampled"]);
-    // More competitors, lower ranks.
+    // More candidates give lower ranks.
     let mrr = |card: &serde_json::Value| card["official"]["micro"]["mrr"].as_f64().unwrap();
     let (all, few) = (eval(&["--candidates", "all"]), eval(&["--candidates", "sampled:3"]));
     assert_eq!(
@@ -334,7 +334,7 @@ fn tasks_get_an_evaluation_card() {
         (&"all".into(), &"sampled:3".into())
     );
     assert!(mrr(&all) < mrr(&card) && mrr(&card) < mrr(&few), "{} {} {}", mrr(&all), mrr(&card), mrr(&few));
-    // Two splits are two cards, and none of them stands at the top.
+    // Two splits give two cards, and neither is at the top level.
     let both = eval(&["--on", "dev-tasks", "--on", "test-tasks"]);
     let splits: Vec<&str> = both["few_shot"]
         .as_array()

@@ -27,7 +27,7 @@ fn start_import(dir: &Path) -> Child {
         .unwrap()
 }
 
-/// The name of the arrays' directory tells which graph a store holds.
+/// The name of the directory of arrays, which identifies the graph of a store.
 fn content(dir: &Path) -> String {
     json(dir, &["inspect", "kg"])["manifest"]["data"].as_str().unwrap().to_owned()
 }
@@ -66,7 +66,7 @@ fn a_writer_killed_at_any_moment_leaves_the_old_store_or_the_new_one() {
         kept_old += u32::from(found == old);
     }
     assert!(kept_old > 0, "no writer was ever killed in time");
-    // What the killed ones left behind goes with the next import.
+    // The next import removes what the killed writers left behind.
     run(dir.path(), &["import", "g2", "--out", "kg", "--quiet"]);
     assert_eq!(content(dir.path()), new);
     assert_eq!(data_directories(dir.path()), 1);
@@ -96,7 +96,7 @@ fn a_file_that_may_not_grow_leaves_the_old_store() {
     assert_eq!(content(dir.path()), old);
     assert_eq!(data_directories(dir.path()), 1, "the failed attempt is cleaned up");
 
-    // A store of a later version, whose manifest says other things, is none of our business either.
+    // A store of a later version has another manifest and must not be touched either.
     let manifest = dir.path().join("kg/manifest.json");
     std::fs::write(&manifest, "{\"format\": \"rana-graph\", \"version\": 2, \"arrays\": 3}").unwrap();
     assert_eq!(bash(dir.path(), &script).status.code(), Some(1));

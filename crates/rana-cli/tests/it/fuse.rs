@@ -1,4 +1,4 @@
-//! rana-fused as a person trains and measures it.
+//! Training and evaluation of rana-fused through the command line.
 
 use crate::command::{fail, json, run, text};
 use crate::train::{benchmark, path};
@@ -31,7 +31,7 @@ fn evidence_beats_what_it_is_made_of() {
         json(dir.path(), &args)
     };
     let trained = fuse("fused", &[]);
-    // UMLS has no types, so this source is passed by.
+    // UMLS has no types, so that source is skipped.
     assert_eq!(trained["trusted"].as_array().unwrap().len(), 8);
     assert!(trained["scores"]["cross_validated_mrr"].as_f64().unwrap() > 0.5);
     let card = json(dir.path(), &["eval", "fused", "--draws", "2"]);
@@ -41,7 +41,7 @@ fn evidence_beats_what_it_is_made_of() {
         let other = row["official"]["micro"]["mrr"].as_f64().unwrap();
         assert!(mrr > other + 0.1, "{name}: {other}, fused {mrr}");
     }
-    // What was killed before its end goes on with the parts that are there, to the same model.
+    // A killed training resumes from its finished parts and gives the same model.
     let with_parts = |out: &str| {
         std::fs::create_dir(dir.path().join(out)).unwrap();
         std::os::unix::fs::symlink(dir.path().join("fused/parts"), dir.path().join(out).join("parts"))
@@ -51,7 +51,7 @@ fn evidence_beats_what_it_is_made_of() {
     let again = fuse("again", &[]);
     assert_eq!(again["trusted"], trained["trusted"]);
     assert_eq!(again["scores"], trained["scores"]);
-    // A source that is switched off is gone.
+    // A source that is switched off is not in the model.
     with_parts("fewer");
     let fewer =
         fuse("fewer", &["--without", "path", "--without", "product", "--set", "train_task_edges=false"]);
@@ -61,7 +61,7 @@ fn evidence_beats_what_it_is_made_of() {
     };
     assert_eq!(kinds(&fewer), ["translation", "rule", "edge", "copy", "signature", "name"]);
     assert!(fewer["places"]["products"].is_null());
-    // As people see it.
+    // The printed form.
     let shown = text(&run(dir.path(), &["eval", "fused", "--draws", "0"]).stdout);
     assert!(shown.starts_with("rana-fused, seed 1, 8 sources of evidence"), "{shown}");
 }
@@ -85,5 +85,5 @@ fn what_cannot_be_fused_is_said() {
     let (_, error) = fail(dir.path(), &["eval", "broken"]);
     assert!(error.contains("fused.json: EOF while parsing"), "{error}");
     let (_, error) = fail(dir.path(), &["fuse", path(&benchmark), "--out", "broken"]);
-    assert!(error.contains("there is a run already") && error.contains("by --out DIR"), "{error}");
+    assert!(error.contains("there is a run already") && error.contains("with --out DIR"), "{error}");
 }

@@ -19,7 +19,7 @@ fn hash(bytes: &[u8]) -> String {
     format!("{:016x}", xxh3_64(bytes))
 }
 
-/// The bytes of all tensors of a file, header left out: it holds names and notes that may be worded anew.
+/// The bytes of all tensors of a file, header left out: its names and notes may change.
 fn tensors(file: &Path) -> String {
     let bytes = std::fs::read(file).unwrap();
     let header = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
@@ -37,7 +37,7 @@ fn models(dir: &Path) -> Vec<String> {
     hashes
 }
 
-/// What a card measured, without times, places and versions.
+/// The numbers of a card, without times, paths and versions.
 fn measured(card: &Value) -> Value {
     let parts = [
         "protocol",

@@ -1,4 +1,4 @@
-//! The `rana` binary as a person uses it.
+//! Tests of the `rana` binary.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod benchmarks;

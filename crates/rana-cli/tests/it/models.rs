@@ -1,4 +1,4 @@
-//! Every model of the registry works in every command, without a line about it in any of them.
+//! Every model of the registry works in every command. No command names a model.
 
 use std::path::Path;
 use std::time::Duration;

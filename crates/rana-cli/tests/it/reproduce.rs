@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::command::{fail, json, run, text};
 use crate::train::spawn;
 
-/// What must not depend on how often it was stopped.
+/// The numbers of a report, which must not depend on interruptions.
 fn numbers(report: &Value) -> Vec<(Value, Value, Value)> {
     let rows = report["rows"].as_array().unwrap().iter();
     rows.map(|row| (row["key"].clone(), row["ours"]["test"].clone(), row["ours"]["resampled_mrr"].clone()))
@@ -73,11 +73,11 @@ fn what_is_not_there_is_said() {
     );
     let (_, message) = fail(dir.path(), &["reproduce", "table3", "--data", "nowhere"]);
     assert!(message.contains("raw files of NELL-One were not found; looked for: nowhere"), "{message}");
-    assert!(message.contains("hint: say where they are by --data DIR"), "{message}");
+    assert!(message.contains("hint: say where they are with --data DIR"), "{message}");
     let (code, message) = fail(dir.path(), &["reproduce", "table3", "--data", ".", "--preset", "best"]);
     assert_eq!(code, 2);
     assert!(message.contains("there is no preset `best` of `rana`; there are: paper"), "{message}");
-    assert!(message.contains("hint: choose others by --preset NAME"), "{message}");
+    assert!(message.contains("hint: choose others with --preset NAME"), "{message}");
     let (code, message) = fail(dir.path(), &["reproduce", "table4", "--fast"]);
     assert_eq!(code, 2);
     assert!(message.contains("table2"), "{message}");

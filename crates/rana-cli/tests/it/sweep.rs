@@ -1,4 +1,4 @@
-//! Sweeps as a person runs them: checked first, stopped at any moment, done once.
+//! Sweeps through the command line: checked first, interrupted at any moment, trained once.
 
 use std::path::Path;
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn write_plan(dir: &Path, text: &str) {
     std::fs::write(dir.join("sweep.toml"), text).unwrap();
 }
 
-/// What must not depend on how often a sweep was stopped.
+/// The numbers of a report, which must not depend on interruptions.
 fn numbers(report: &Value) -> Vec<String> {
     let trial = |of: &Value| format!("{} {} {}", of["seed"], of["dev_mrr"], of["best_step"]);
     let row = |row: &Value| {
@@ -57,7 +57,7 @@ fn killed_and_stopped_it_goes_on_to_the_same_results() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    // Stopped by hand, it says how to go on, unless it was over before.
+    // After Ctrl-C it says how to resume, unless it was finished before.
     let child = spawn(dir.path(), &sweep("out"));
     std::thread::sleep(Duration::from_millis(200));
     let signal = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
@@ -87,7 +87,7 @@ fn killed_and_stopped_it_goes_on_to_the_same_results() {
         serde_json::from_slice(&std::fs::read(dir.path().join("best/run.json")).unwrap()).unwrap();
     assert_eq!(manifest["best"]["dev_mrr"], report["rows"][0]["trials"][0]["selection_mrr"]);
 
-    // All of it is there: what is printed comes at once and ends with that command.
+    // Everything is finished: the report is printed at once and ends with that command.
     let shown = text(&run(dir.path(), &sweep("out")).stdout);
     assert!(shown.contains("Test was not looked at.") && shown.contains("rana train "), "{shown}");
 }

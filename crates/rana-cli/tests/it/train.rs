@@ -1,4 +1,4 @@
-//! Meta-training as a person runs it: it learns, it repeats, and nothing that stops it loses anything.
+//! Meta-training through the command line: it learns, it is reproducible, and an interrupted training resumes.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::command::{fail, json, run, text};
 
-/// UMLS, split and pre-trained: what the quickstart leaves. Made once, read by all.
+/// UMLS, split and pre-trained by the quickstart. Made once, read by all tests.
 static TOUR: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     run(dir.path(), &["quickstart", "--out", "tour", "--quiet"]);
@@ -36,7 +36,7 @@ const SMALL: [&str; 10] = [
     "patience=0",
 ];
 
-/// All that a run says of its result, wall times left out.
+/// The result of a run, without wall times.
 fn result(run: &Path) -> (String, Vec<(String, Vec<u8>)>, serde_json::Value) {
     let log = std::fs::read_to_string(run.join("metrics.jsonl")).unwrap();
     let mut models: Vec<(String, Vec<u8>)> = std::fs::read_dir(run)
@@ -62,7 +62,7 @@ fn it_learns_what_vectors_alone_do_not_know() {
         let card = json(dir.path(), &["eval", &name]);
         let mrr = |of: &serde_json::Value| of["resampled"]["micro"]["mrr"]["mean"].as_f64().unwrap();
         let trained = mrr(&card);
-        // The card's rows beside the model.
+        // The rows of the card other than the model.
         let rows: Vec<(String, f64)> = card["baselines"]
             .as_object()
             .unwrap()
@@ -93,7 +93,7 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
     let one = train("one", "5", "1", &[]);
     assert_eq!(train("two", "5", "2", &[]), one);
     assert_ne!(train("other", "6", "2", &[]).0, one.0);
-    // What looks at more of the engine: second order, all tables, dropout, drawn neighbours.
+    // Settings that use more of the engine: second order, all tables, dropout, sampled neighbours.
     let all = [
         "--set",
         "meta_order=2",
@@ -129,7 +129,7 @@ fn killed_twenty_times_in_a_row_it_still_ends_in_the_same_result() {
     kill_and_resume(20, &["--set", "adam_rows=replay", "--set", "steps=400"]);
 }
 
-/// Every table learns, rows are scaled back, and nothing is taken in its order.
+/// All tables are trained, rows are scaled to a norm, and pairs and neighbours are sampled.
 #[test]
 #[cfg(unix)]
 fn killed_with_everything_learning_it_ends_in_the_same_result() {
@@ -152,7 +152,7 @@ fn killed_with_everything_learning_it_ends_in_the_same_result() {
     kill_and_resume(5, &all);
 }
 
-/// Kills a training at so many moments, resumes it each time, and compares it to an unbroken one.
+/// Kills a training this many times, resumes it each time, and compares it with an uninterrupted one.
 #[cfg(unix)]
 fn kill_and_resume(kills: u64, settings: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
@@ -167,7 +167,7 @@ fn kill_and_resume(kills: u64, settings: &[&str]) {
         std::thread::sleep(Duration::from_millis(1));
     }
     for round in 0..kills {
-        // From right at the start to some steps into it; the times have no pattern to fit one.
+        // From the start to some steps into the training, at irregular times.
         std::thread::sleep(Duration::from_micros(1000 + (round * 7919) % 60_000));
         assert!(child.try_wait().unwrap().is_none(), "training was over too soon, in round {round}");
         child.kill().unwrap();
@@ -203,7 +203,7 @@ fn stopped_by_hand_it_says_how_to_go_on() {
     let resume = ["train", path(&benchmark), "--out", "run", "--resume", "--quiet"];
     let (code, message) = fail(dir.path(), &[&resume[..], &["--set", "J=3"]].concat());
     assert_eq!(code, 2, "{message}");
-    // Cut short, the checkpoint is refused; whole, it leads to the same model.
+    // A truncated checkpoint is rejected; the whole one leads to the same model.
     let checkpoint = dir.path().join("run/checkpoint.safetensors");
     let whole = std::fs::read(&checkpoint).unwrap();
     for damaged in
@@ -216,7 +216,7 @@ fn stopped_by_hand_it_says_how_to_go_on() {
     std::fs::write(&checkpoint, &whole).unwrap();
     run(dir.path(), &resume);
     assert_eq!(result(&dir.path().join("run")), result(&dir.path().join("unbroken")));
-    // A run that is there is not written over.
+    // An existing run is not overwritten.
     let (code, message) = fail(dir.path(), &[&begin[..], &["--out", "run"]].concat());
     assert_eq!((code, message.contains("there is a run already")), (1, true), "{message}");
 }
@@ -230,7 +230,7 @@ fn a_full_disk_leaves_the_last_good_checkpoint() {
     let begin = ["train", path(&benchmark), "--seed", "7", "--quiet"];
     let begin = [&begin[..], &SMALL].concat();
     run(dir.path(), &[&begin[..], &["--out", "unbroken"]].concat());
-    // Stopped early, it has a checkpoint; going on, files may not grow beyond half of it.
+    // Stop it early, so that it has a checkpoint. Resume it with a limit on file sizes of half the checkpoint.
     let child = spawn(dir.path(), &[&begin[..], &["--out", "run"]].concat());
     while !dir.path().join("run/run.json").exists() {
         std::thread::sleep(Duration::from_millis(1));
@@ -283,7 +283,7 @@ fn what_cannot_be_trained_is_refused_before_training() {
     run(dir.path(), &embed);
     let (code, message) = fail(dir.path(), &[&train[..], &["--vectors", path(&vectors)]].concat());
     assert_eq!((code, message.contains("must have the same number")), (1, true), "{message}");
-    // No dev task to choose by.
+    // A graph without dev tasks, so no model can be selected.
     run(
         dir.path(),
         &[
@@ -300,7 +300,7 @@ fn what_cannot_be_trained_is_refused_before_training() {
     run(dir.path(), &["embed", "nodev", "--epochs", "1", "--quiet"]);
     let (code, message) = fail(dir.path(), &["train", "nodev", "--out", "run"]);
     assert_eq!((code, message.contains("there is no dev task")), (1, true), "{message}");
-    assert!(!dir.path().join("run").exists(), "nothing is written for what cannot begin");
+    assert!(!dir.path().join("run").exists(), "nothing is written if the training cannot start");
     // A run of another graph.
     run(dir.path(), &[&train[..], &SMALL, &["--quiet"]].concat());
     let (code, message) =
@@ -332,8 +332,8 @@ fn settings_come_from_presets_files_and_assignments() {
     );
 }
 
-/// Places on a grid. The background knows little of them: some steps to the east and to the north, few up.
-/// Tasks are longer steps, which all go together with the places' hidden coordinates.
+/// Places on a grid. The background has only some of their facts: steps to the east and to the north, few up.
+/// Tasks are longer steps; they follow from the hidden coordinates of the places.
 fn grid() -> (String, Vec<String>) {
     const SIDE: i32 = 6;
     let places = || (0..SIDE.pow(3)).map(|n| [n / SIDE.pow(2), n / SIDE % SIDE, n % SIDE]);
@@ -355,7 +355,7 @@ fn grid() -> (String, Vec<String>) {
     {
         add(relation, step, percent);
     }
-    // From the middle on, so that no step is another one backwards.
+    // Start in the middle, so that no step is the inverse of another.
     for n in 63..125 {
         let step: [i32; 3] = [n / 25 - 2, n / 5 % 5 - 2, n % 5 - 2];
         if (2..=3).contains(&step.iter().map(|axis| axis.abs()).sum()) {
@@ -405,7 +405,7 @@ fn nothing_of_others_is_touched() {
     std::fs::write(dir.path().join("notes/model-card.html"), "mine").unwrap();
     let (code, message) = fail(dir.path(), &[&train[..], &["--out", "notes"]].concat());
     assert_eq!((code, message.contains("holds something else")), (1, true), "{message}");
-    // A file that begins like a model of the run is none.
+    // A file whose name only begins like a model of the run is not one.
     let child = spawn(dir.path(), &[&train[..], &["--out", "run"]].concat());
     while !dir.path().join("run/run.json").exists() {
         std::thread::sleep(Duration::from_millis(1));
@@ -453,7 +453,7 @@ fn only_one_may_train_into_a_run() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!((code, message.contains("another training writes this run")), (1, true), "{message}");
-    // A stopped run whose checkpoint is gone does not begin again in silence.
+    // A stopped run whose checkpoint is gone fails; it does not start again silently.
     std::fs::remove_file(dir.path().join("run/checkpoint.safetensors")).unwrap();
     let mut manifest: serde_json::Value =
         serde_json::from_slice(&std::fs::read(dir.path().join("run/run.json")).unwrap()).unwrap();
@@ -470,7 +470,7 @@ fn a_run_finds_its_graph_where_it_has_moved() {
     let before = json(dir.path(), &["eval", "tour/run", "--draws", "0"]);
     std::fs::rename(dir.path().join("tour/benchmark"), dir.path().join("kg")).unwrap();
     let (code, message) = fail(dir.path(), &["eval", "tour/run"]);
-    assert_eq!((code, message.contains("hint: say where it is by --graph KG")), (1, true), "{message}");
+    assert_eq!((code, message.contains("hint: say where it is with --graph KG")), (1, true), "{message}");
     let after = json(dir.path(), &["eval", "tour/run", "--graph", "kg", "--draws", "0"]);
     assert_eq!(after["official"], before["official"]);
     assert_eq!(fail(dir.path(), &["eval", "tour/run", "--graph", "kg", "--model", "complex"]).0, 2);

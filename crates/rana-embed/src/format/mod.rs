@@ -1,9 +1,9 @@
-//! Files of vectors: how they are told apart, read and written, and fitted to a graph.
+//! Files of vectors: detecting their format, reading and writing them, and matching their rows to a graph.
 
+mod graph_vectors;
 mod npy;
 pub(crate) mod safetensors;
 mod text;
-mod vectors;
 
 use std::fmt;
 use std::path::Path;
@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 use crate::table::Table;
 use crate::table_error::TableError;
 
+pub use graph_vectors::{ImportedVectors, VectorFiles, export_vectors, import_vectors};
 pub use safetensors::{Tensor, TensorFile, Values, write_tensors};
-pub use vectors::{ImportedVectors, VectorFiles, export_vectors, import_vectors};
 
-/// A format of files that hold a table.
+/// A file format for a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TableFormat {
@@ -43,16 +43,16 @@ impl TableFormat {
         }
     }
 
-    /// The format that the ending of a file tells.
+    /// The format that the extension of a file stands for.
     ///
     /// # Errors
-    /// If it tells none.
+    /// If the extension is unknown.
     pub fn of(path: &Path) -> Result<Self, TableError> {
         let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         match ending.as_str() {
             "safetensors" => Ok(Self::Safetensors),
             "npy" => Ok(Self::Npy),
-            // The releases name text files after the model.
+            // Published text files are named after the model.
             "transe" | "transh" | "transr" | "transd" | "distmult" | "complex" | "rescal" | "vec" | "txt"
             | "tsv" | "bern" | "unif" => Ok(Self::Text),
             _ => Err(TableError::UnknownFormat { file: path.to_owned() }),
@@ -73,15 +73,14 @@ impl FromStr for TableFormat {
         Self::ALL
             .into_iter()
             .find(|format| format.name() == text)
-            .ok_or_else(|| format!("`{text}` is not a table format; say safetensors, npy or text"))
+            .ok_or_else(|| format!("`{text}` is not a table format; choose safetensors, npy or text"))
     }
 }
 
-/// Reads the table in a file. In a safetensors file of several tensors, `name` says which.
+/// Reads the table in a file. `name` chooses the tensor in a safetensors file with several.
 ///
 /// # Errors
-/// If the file cannot be read, is malformed or cut short, holds values of another type, or a value
-/// is not finite.
+/// If the file cannot be read, is malformed or truncated, has values of another type, or a value is not finite.
 pub fn read_table(path: &Path, format: TableFormat, name: &str) -> Result<Table, TableError> {
     let bytes = std::fs::read(path).map_err(TableError::io(path, "read the file"))?;
     let table = match format {
@@ -93,11 +92,10 @@ pub fn read_table(path: &Path, format: TableFormat, name: &str) -> Result<Table,
     Ok(table)
 }
 
-/// Writes a table to a file, which appears whole or not at all. `name` is the tensor's name in a
-/// safetensors file.
+/// Writes a table to a file, completely or not at all. `name` is the name of the tensor in a safetensors file.
 ///
 /// # Errors
-/// If the disk refuses.
+/// If the disk fails.
 pub fn write_table(path: &Path, format: TableFormat, name: &str, table: &Table) -> Result<(), TableError> {
     let written = rana_graph::write_file_atomically(path, |out| match format {
         TableFormat::Safetensors => safetensors::write(out, &[(name, table)]),
@@ -107,7 +105,7 @@ pub fn write_table(path: &Path, format: TableFormat, name: &str, table: &Table) 
     written.map_err(TableError::io(path, "write the file"))
 }
 
-/// Little-endian floats of 32 or 64 bits as 32-bit floats, if there are as many as promised.
+/// Converts little-endian floats of 32 or 64 bits to 32-bit floats. Checks their number, if `count` is given.
 fn floats(path: &Path, bytes: &[u8], size: usize, count: Option<usize>) -> Result<Vec<f32>, TableError> {
     let expected = count.and_then(|count| count.checked_mul(size));
     if expected != Some(bytes.len()) {

@@ -1,7 +1,7 @@
 //! NumPy's `.npy`: a Python dictionary as header, then the values.
 //!
-//! Read by hand: of the format's many types only two-dimensional floats make a table, the header
-//! of those is a line, and a reader of our own can say what to do about all the others.
+//! This reader only accepts two-dimensional floats, because nothing else is a table. For all other arrays its
+//! messages say what to do.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -23,17 +23,17 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Table, TableError> {
     let malformed = |problem: &str| {
         TableError::malformed(
             path,
-            format!("not a sound .npy file: {problem}. Save it again by `numpy.save`"),
+            format!("not a valid .npy file: {problem}. Save it again with `numpy.save`"),
         )
     };
     let Some(after_magic) = bytes.strip_prefix(MAGIC) else {
-        return Err(malformed("it does not begin with the mark of one"));
+        return Err(malformed("it does not begin with the magic bytes"));
     };
     // Two bytes of version, then the length of the header, in two bytes or from version 2 in four.
     let (length, start) = match after_magic {
         [1, _, low, high, ..] => (usize::from(u16::from_le_bytes([*low, *high])), MAGIC.len() + 4),
         [2 | 3, _, a, b, c, d, ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, MAGIC.len() + 6),
-        [0 | 4.., ..] => return Err(malformed("its version is none of 1, 2 and 3")),
+        [0 | 4.., ..] => return Err(malformed("its version is not 1, 2 or 3")),
         _ => return Err(cut_short(MAGIC.len() + 6)),
     };
     let end = start.saturating_add(length);
@@ -47,7 +47,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Table, TableError> {
     };
     let [rows, dim] = header.shape[..] else {
         let problem = format!(
-            "an array of {} dimensions where a table of rows and columns is due. Reshape it",
+            "an array of {} dimensions, expected 2 (rows and columns). Reshape it",
             header.shape.len()
         );
         return Err(TableError::malformed(path, problem));
@@ -64,7 +64,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Table, TableError> {
     Table::new(rows, dim, floats(path, &bytes[end..], size, count)?)
 }
 
-/// What the header says.
+/// The fields of the header.
 struct Header<'h> {
     descr: &'h str,
     fortran_order: bool,
@@ -106,7 +106,7 @@ impl<'h> Header<'h> {
     }
 }
 
-/// A string in single or double quotes, and what follows it.
+/// A string in single or double quotes, and the text after it.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
     text[1..].split_once(quote)
@@ -115,7 +115,7 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
 pub(super) fn write(out: &mut impl Write, table: &Table) -> io::Result<()> {
     let mut header =
         format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", table.rows(), table.dim());
-    // Version 1: the header of a table is far below its limit of 64 KiB.
+    // Version 1 has room for headers of up to 64 KiB, and this one is much shorter.
     let start = MAGIC.len() + 4;
     let padded = (start + header.len() + 1).next_multiple_of(ALIGNMENT) - start;
     header.extend(std::iter::repeat_n(' ', padded - header.len() - 1));

@@ -13,12 +13,12 @@ use super::floats;
 use crate::table::Table;
 use crate::table_error::TableError;
 
-/// The header starts with its own length.
+/// The file starts with the length of the header, in this many bytes.
 const LENGTH: usize = 8;
-/// The values start at a multiple of this, so that they can be mapped and read by vector instructions.
+/// The values start at a multiple of this, so that they can be memory-mapped and read with vector instructions.
 const ALIGNMENT: usize = 64;
 
-/// The tensor called `name`, or the only one there is; shared with `bytes` where these are mapped.
+/// Reads the tensor called `name`, or the only one. The table shares `bytes` if these are memory-mapped.
 pub(crate) fn read(path: &Path, bytes: &Array<u8>, name: &str) -> Result<Table, TableError> {
     let (start, header) = header(path, bytes)?;
     let info = match (header.info(name), &header.offset_keys()[..]) {
@@ -33,10 +33,8 @@ pub(crate) fn read(path: &Path, bytes: &Array<u8>, name: &str) -> Result<Table, 
         }
     };
     let [rows, dim] = info.shape[..] else {
-        let problem = format!(
-            "a tensor of {} dimensions where a table of rows and columns is due. Reshape it",
-            info.shape.len()
-        );
+        let problem =
+            format!("a tensor of {} dimensions, expected 2 (rows and columns). Reshape it", info.shape.len());
         return Err(TableError::malformed(path, problem));
     };
     let range = start + info.data_offsets.0..start + info.data_offsets.1;
@@ -48,9 +46,9 @@ pub(crate) fn read(path: &Path, bytes: &Array<u8>, name: &str) -> Result<Table, 
     Table::new(rows, dim, values.ok_or_else(|| damaged(path, "a tensor lies outside the file"))?)
 }
 
-/// Where the values start, and the header.
+/// The position of the values, and the header.
 ///
-/// Not `SafeTensors::read_metadata`, because that adds up sizes from the header unchecked.
+/// This does not use `SafeTensors::read_metadata`, because that adds sizes from the header without checks.
 fn header(path: &Path, bytes: &[u8]) -> Result<(usize, Metadata), TableError> {
     let cut_short =
         |expected: u64| TableError::Size { file: path.to_owned(), expected, found: bytes.len() as u64 };
@@ -71,7 +69,7 @@ fn header(path: &Path, bytes: &[u8]) -> Result<(usize, Metadata), TableError> {
 }
 
 fn damaged(path: &Path, what: &str) -> TableError {
-    TableError::malformed(path, format!("not a sound safetensors file: {what}. Copy or make the file again"))
+    TableError::malformed(path, format!("not a valid safetensors file: {what}. Copy or make the file again"))
 }
 
 /// Writes tables one after the other under their names.
@@ -87,14 +85,14 @@ pub(crate) fn write(out: &mut impl Write, tables: &[(&str, &Table)]) -> io::Resu
     write_tensors(out, None, &tensors)
 }
 
-/// A tensor to be written.
+/// A tensor to write.
 #[derive(Clone, Debug)]
 pub struct Tensor<'a> {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its size along each dimension.
     pub shape: Vec<usize>,
-    /// Its values, the last dimension running fastest.
+    /// Its values, with the last dimension contiguous.
     pub values: Values<'a>,
 }
 
@@ -103,9 +101,9 @@ pub struct Tensor<'a> {
 pub enum Values<'a> {
     /// Single-precision numbers.
     F32(&'a [f32]),
-    /// Whole numbers.
+    /// 32-bit unsigned integers.
     U32(&'a [u32]),
-    /// Long whole numbers.
+    /// 64-bit unsigned integers.
     U64(&'a [u64]),
 }
 
@@ -127,10 +125,10 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Writes tensors one after the other, behind a header with some notes.
+/// Writes tensors one after the other, after a header with notes.
 ///
 /// # Errors
-/// If a shape does not fit its values, or the output refuses.
+/// If a shape does not fit its values, or writing fails.
 pub fn write_tensors(
     out: &mut impl Write,
     notes: Option<HashMap<String, String>>,
@@ -155,7 +153,7 @@ pub fn write_tensors(
     tensors.iter().try_for_each(|tensor| out.write_all(tensor.values.bytes()))
 }
 
-/// A file of tensors that carries its own checksum.
+/// A file of tensors with a checksum.
 #[derive(Debug)]
 pub struct TensorFile {
     path: PathBuf,
@@ -165,25 +163,25 @@ pub struct TensorFile {
 }
 
 impl TensorFile {
-    /// Writes tensors and a note to a file, which appears whole or not at all.
+    /// Writes tensors and a note to a file, completely or not at all.
     ///
     /// # Errors
-    /// If the disk refuses; what stood there before then stays.
+    /// If the disk fails; an existing file then stays unchanged.
     pub fn write(path: &Path, note: (&str, &str), tensors: &[Tensor<'_>]) -> Result<(), TableError> {
         let mut hasher = Xxh3::new();
         hasher.update(note.1.as_bytes());
         tensors.iter().for_each(|tensor| hasher.update(tensor.values.bytes()));
-        // One note, because several would come in any order and the same file would not have the same bytes.
+        // Only one note, because the order of several is random, and the same content must give the same bytes.
         let text = format!("{:016x} {}", hasher.digest(), note.1);
         let notes = HashMap::from([(note.0.to_owned(), text)]);
         write_file_atomically(path, |out| write_tensors(out, Some(notes), tensors))
             .map_err(TableError::io(path, "write the file"))
     }
 
-    /// Opens such a file, memory-mapped, and verifies its checksum; `note` is what its note is called.
+    /// Opens such a file, memory-mapped, and verifies its checksum. `note` is the key of its note.
     ///
     /// # Errors
-    /// If it cannot be read, or was cut short or altered.
+    /// If it cannot be read, or was truncated or altered.
     pub fn open(path: &Path, note: &str) -> Result<(Self, String), TableError> {
         let bytes = Array::map_file(path).map_err(TableError::io(path, "open the file"))?;
         let (start, header) = header(path, &bytes)?;
@@ -194,7 +192,7 @@ impl TensorFile {
                 format!("a safetensors file without the note `{note}`. Give a file that rana wrote"),
             ));
         };
-        // In the order they were written, which is that of their places.
+        // In the order of the file, in which they were also hashed when written.
         let mut hasher = Xxh3::new();
         hasher.update(text.as_bytes());
         hasher.update(&bytes[start..]);
@@ -205,15 +203,15 @@ impl TensorFile {
         Ok((Self { path: path.to_owned(), bytes, start, header }, text))
     }
 
-    /// The numbers of a tensor.
+    /// The values of a tensor of 32-bit floats.
     ///
     /// # Errors
-    /// If there is none of that name, or it holds something else.
+    /// If there is no tensor of that name, or it has another type.
     pub fn f32(&self, name: &str) -> Result<Array<f32>, TableError> {
         self.values(name, Dtype::F32)
     }
 
-    /// The whole numbers of a tensor.
+    /// The values of a tensor of 32-bit integers.
     ///
     /// # Errors
     /// As [`f32`](Self::f32).
@@ -221,7 +219,7 @@ impl TensorFile {
         self.values(name, Dtype::U32)
     }
 
-    /// The long whole numbers of a tensor.
+    /// The values of a tensor of 64-bit integers.
     ///
     /// # Errors
     /// As [`f32`](Self::f32).
@@ -268,7 +266,7 @@ mod tests {
             let mut altered = bytes.clone();
             altered[at] ^= 0x20;
             std::fs::write(&changed, &altered).unwrap();
-            // Blanks and the names of tensors may change; what is read must not.
+            // Spaces and names of tensors may change, but not the values.
             if let Ok((file, note)) = TensorFile::open(&changed, "note") {
                 assert_eq!(note, "hello", "{at}");
                 assert!(file.f32("b").is_err() || file.f32("b").unwrap()[..] == [1.0, 2.0, 3.0, -0.0]);

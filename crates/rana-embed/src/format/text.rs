@@ -30,7 +30,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Table, TableError> {
     })?;
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let Some(dim) = lines.first().map(|line| line.split_whitespace().count()).filter(|&dim| dim > 0) else {
-        return Err(at(0, 0, "no values where the first row is due".to_owned()));
+        return Err(at(0, 0, "no values in the first row".to_owned()));
     };
     let blocks: Vec<Result<Vec<f32>, TableError>> = lines
         .par_chunks(LINES)
@@ -49,14 +49,14 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Table, TableError> {
     Table::new(lines.len(), dim, values)
 }
 
-/// Adds the values of a line, or says at which column what is wrong.
+/// Adds the values of a line. An error states the column and the problem.
 fn read_row(line: &str, dim: usize, values: &mut Vec<f32>) -> Result<(), (usize, String)> {
     let mut found = 0;
     for word in line.split_whitespace() {
         let column = word.as_ptr() as usize - line.as_ptr() as usize;
         if found == dim {
             let count = line.split_whitespace().count();
-            return Err((column, format!("{count} values where the first row has {dim}. {RAGGED}")));
+            return Err((column, format!("{count} values, but the first row has {dim}. {RAGGED}")));
         }
         values.push(word.parse().map_err(|_| {
             let word: String = word.chars().take(40).collect();
@@ -67,17 +67,18 @@ fn read_row(line: &str, dim: usize, values: &mut Vec<f32>) -> Result<(), (usize,
     if found < dim {
         return Err((
             line.trim_end().len(),
-            format!("{found} values where the first row has {dim}. {RAGGED}"),
+            format!("{found} values, but the first row has {dim}. {RAGGED}"),
         ));
     }
     Ok(())
 }
 
-const RAGGED: &str = "Every row needs as many: the file is cut short, or has a header line, which must go";
+const RAGGED: &str =
+    "All rows must have the same number: the file is truncated, or has a header line, which must be removed";
 
 pub(super) fn write(out: &mut impl Write, table: &Table) -> io::Result<()> {
     for row in table.values().chunks_exact(table.dim()) {
-        // The shortest text that reads back as the same number.
+        // The shortest text that parses to the same number.
         for (column, value) in row.iter().enumerate() {
             let before = if column == 0 { "" } else { "\t" };
             write!(out, "{before}{value}")?;

@@ -6,26 +6,27 @@ use serde::{Deserialize, Serialize};
 
 use super::known_answers::KnownAnswers;
 use super::metrics::LinkReport;
-use super::query::{LinkQuery, LinkScorer};
+use super::query::LinkQuery;
 use super::rank::{FactRanks, Rank, TieRule};
+use super::scorer::LinkScorer;
 use crate::side::Side;
 
 /// The settings of an evaluation; [`LinkPrediction`] is the checked form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinkPredictionSettings {
-    /// How ties are decided.
+    /// The tie rule.
     pub tie_rule: TieRule,
-    /// Whether the report has a table of relations.
+    /// Whether the report also has results per relation.
     pub per_relation: bool,
     /// How many queries a thread scores at once.
     pub queries_per_block: usize,
-    /// How many candidates it scores them against at once: with the above, the memory of a thread.
+    /// How many candidates a thread scores at once. The product of both is the number of scores in memory per thread.
     pub candidates_per_block: usize,
 }
 
 impl Default for LinkPredictionSettings {
-    /// Half a mebibyte of scores per thread, which stays in the cache.
+    /// Half a mebibyte of scores per thread, which fits the cache.
     fn default() -> Self {
         Self {
             tie_rule: TieRule::default(),
@@ -36,19 +37,19 @@ impl Default for LinkPredictionSettings {
     }
 }
 
-/// What can go wrong in an evaluation.
+/// Why an evaluation fails.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinkPredictionError {
-    /// A block would hold nothing.
+    /// A block size is zero.
     #[error("`{field}` is 0; it must be at least 1")]
     EmptyBlock {
         /// The field.
         field: &'static str,
     },
-    /// A fact speaks of an entity that has no vector.
+    /// A fact has an entity without a vector.
     #[error(
-        "entity {entity} of a fact is not among the {entities} entities of the model: these are vectors of another graph"
+        "entity {entity} of a fact is not among the {entities} entities of the model: the vectors belong to another graph"
     )]
     UnknownEntity {
         /// The entity's id.
@@ -56,10 +57,10 @@ pub enum LinkPredictionError {
         /// How many there are.
         entities: usize,
     },
-    /// A fact speaks of a relation that has no vector.
+    /// A fact has a relation without a vector.
     #[error(
-        "relation {relation} of a fact is not among the {relations} relations of the model, which never met it in \
-         training: leave its facts out, or train with some of them"
+        "relation {relation} of a fact is not among the {relations} relations of the model, which was not trained \
+         on it: leave its facts out, or train on some of them"
     )]
     UnknownRelation {
         /// The relation's number.
@@ -67,32 +68,32 @@ pub enum LinkPredictionError {
         /// How many there are.
         relations: usize,
     },
-    /// A score is not a number.
+    /// A score is NaN.
     #[error(
         "the model scores entity {candidate} as the {side} of relation {relation} at entity {anchor} with NaN, which has \
          no rank. Its vectors have diverged: train again with a smaller learning rate"
     )]
     NotANumber {
-        /// The side asked for.
+        /// The side of the query.
         side: Side,
         /// The relation's number.
         relation: usize,
-        /// The entity given.
+        /// The known entity of the query.
         anchor: u32,
         /// The candidate.
         candidate: u32,
     },
-    /// A score depends on what else is in its block.
+    /// A score depends on the other candidates in its block.
     #[error(
         "the model scores entity {candidate} as the {side} of relation {relation} at entity {anchor} differently on its \
          own and among others. A `LinkScorer` must not: this is a bug in it"
     )]
     Inconsistent {
-        /// The side asked for.
+        /// The side of the query.
         side: Side,
         /// The relation's number.
         relation: usize,
-        /// The entity given.
+        /// The known entity of the query.
         anchor: u32,
         /// The candidate.
         candidate: u32,
@@ -128,11 +129,10 @@ impl LinkPrediction {
         &self.settings
     }
 
-    /// Ranks both ends of every fact and sums the ranks up.
+    /// Ranks both ends of every fact and summarises the ranks.
     ///
     /// # Errors
-    /// If a score is NaN or inconsistent, or a fact speaks of an entity or a relation that the scorer
-    /// does not know.
+    /// If a score is NaN or inconsistent, or the scorer does not know an entity or a relation of a fact.
     pub fn evaluate(
         &self,
         scorer: &dyn LinkScorer,
@@ -144,7 +144,7 @@ impl LinkPrediction {
         Ok(LinkReport::of(&ranks, self.settings.tie_rule, self.settings.per_relation))
     }
 
-    /// Ranks both ends of every fact among all entities, other known answers left out.
+    /// Ranks both ends of every fact among all entities. Other known answers are left out.
     ///
     /// # Errors
     /// As [`evaluate`](Self::evaluate).
@@ -166,7 +166,7 @@ impl LinkPrediction {
             return Err(LinkPredictionError::UnknownRelation { relation: fact.relation.number(), relations });
         }
         let asked = sorted_questions(facts);
-        // Facts that ask the same question share its scores.
+        // Facts with the same query share its scores.
         let questions: Vec<&[Asked]> = asked.chunk_by(|a, b| a.query == b.query).collect();
         progress.begin("ranking", Some(asked.len() as u64), Unit::Facts);
         let blocks: Vec<Result<Vec<Rank>, LinkPredictionError>> = questions
@@ -179,7 +179,7 @@ impl LinkPrediction {
             })
             .collect();
         progress.end();
-        // Of several errors the first in order is returned, whichever thread met one first.
+        // If there are several errors, the first in order is returned, regardless of the threads.
         let ranks = blocks.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten();
         let mut ranked: Vec<FactRanks> =
             facts.iter().map(|&fact| FactRanks { fact, ..FactRanks::default() }).collect();
@@ -194,7 +194,7 @@ impl LinkPrediction {
     }
 }
 
-/// One end of a fact that is asked for.
+/// One end of a fact, as a query.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Asked {
     query: LinkQuery,
@@ -203,7 +203,7 @@ struct Asked {
     fact: usize,
 }
 
-/// What the facts ask, equal questions side by side, and questions of one relation near each other.
+/// The queries of the facts, sorted: equal queries are adjacent, and queries of one relation close together.
 fn sorted_questions(facts: &[Fact]) -> Vec<Asked> {
     let mut asked: Vec<Asked> = facts
         .iter()
@@ -219,13 +219,13 @@ fn sorted_questions(facts: &[Fact]) -> Vec<Asked> {
     asked
 }
 
-/// A block of questions, each with the facts that ask it.
+/// A block of queries, each with the facts that have it.
 struct Block<'a> {
     scorer: &'a dyn LinkScorer,
     known: &'a KnownAnswers,
     questions: &'a [&'a [Asked]],
     queries: Vec<LinkQuery>,
-    /// The exact score of every right answer, question by question.
+    /// The exact score of every right answer, query by query.
     right: Vec<f32>,
     scores: &'a mut Vec<f32>,
 }
@@ -247,7 +247,7 @@ impl<'a> Block<'a> {
         Ok(Self { scorer, known, questions, queries, right, scores })
     }
 
-    /// The rank of every right answer, question by question.
+    /// The rank of every right answer, query by query.
     fn rank(self, candidates_per_block: usize) -> Result<Vec<Rank>, LinkPredictionError> {
         let entities = self.scorer.entities();
         let mut ranks = vec![Rank::default(); self.right.len()];
@@ -284,7 +284,7 @@ struct Part<'a> {
 
 impl Part<'_> {
     fn refuse_nan(&self) -> Result<(), LinkPredictionError> {
-        // Counting vectorises, looking for the first does not.
+        // Counting can be vectorised; searching for the first cannot.
         if self.row.iter().map(|score| u32::from(score.is_nan())).sum::<u32>() > 0 {
             let at = self.row.iter().position(|score| score.is_nan()).unwrap_or(0);
             return Err(not_a_number(self.query, EntityId((self.start + at) as u32)));
@@ -292,25 +292,25 @@ impl Part<'_> {
         Ok(())
     }
 
-    /// The part of a sorted list that lies among these candidates.
+    /// The part of a sorted list that is among these candidates.
     fn those_within<'e>(&self, entities: &'e [EntityId]) -> &'e [EntityId] {
         let below = |end: usize| entities.partition_point(|entity| entity.index() < end);
         &entities[below(self.start)..below(self.start + self.row.len())]
     }
 
-    /// Between which scores a candidate may in truth be as good as the right answer.
+    /// The range of approximate scores in which a candidate may be exactly as good as the right answer.
     fn bounds(&self, right: f32) -> (f32, f32) {
         if self.slack == 0.0 {
             (right, right)
         } else if self.slack.is_finite() {
-            // One step further out, as the sums themselves are rounded.
+            // One step wider, because the sums are rounded too.
             ((right - self.slack).next_down(), (right + self.slack).next_up())
         } else {
             (f32::NEG_INFINITY, f32::INFINITY)
         }
     }
 
-    /// Counts the candidates at least as good as the right answer, other known answers left out.
+    /// Counts the candidates at least as good as the right answer. Other known answers are left out.
     fn count(
         &self,
         rank: &mut Rank,
@@ -345,7 +345,7 @@ impl Part<'_> {
         Ok(())
     }
 
-    /// Scores the candidates that come close to the right answer again, and counts them.
+    /// Scores the candidates close to the right answer again, exactly, and counts them.
     fn count_exactly(
         &self,
         rank: &mut Rank,

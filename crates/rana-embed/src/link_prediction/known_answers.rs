@@ -1,4 +1,4 @@
-//! [`KnownAnswers`]: which answers of a query are known to be true.
+//! [`KnownAnswers`]: the answers of each query that are known to be true, for filtered ranks.
 
 use rana_graph::{EntityId, Fact, Graph, HeldOut, RelationId};
 use rayon::prelude::*;
@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::query::LinkQuery;
 use crate::side::Side;
 
-/// The true answers of every query that facts give rise to, on both sides.
+/// The true answers of every query, on both sides, according to some facts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownAnswers {
     heads: Answers,
@@ -14,7 +14,7 @@ pub struct KnownAnswers {
 }
 
 impl KnownAnswers {
-    /// The answers that these facts give.
+    /// The answers according to these facts.
     #[must_use]
     pub fn new(facts: impl IntoIterator<Item = Fact>) -> Self {
         let facts: Vec<Fact> = facts.into_iter().collect();
@@ -28,7 +28,7 @@ impl KnownAnswers {
         Self { heads, tails }
     }
 
-    /// The answers that a graph and all its held-out facts give: the usual filter.
+    /// The answers according to a graph and all its held-out facts: the usual filter.
     #[must_use]
     pub fn of_graph(graph: &Graph) -> Self {
         let held_out = HeldOut::ALL.into_iter().flat_map(|part| graph.held_out(part));
@@ -62,7 +62,7 @@ const fn key(query: LinkQuery) -> Key {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Answers {
     keys: Vec<Key>,
-    /// Where the list of each key ends.
+    /// The end of the list of each key.
     ends: Vec<usize>,
     entities: Vec<EntityId>,
 }

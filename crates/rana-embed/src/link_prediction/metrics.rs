@@ -1,4 +1,4 @@
-//! [`LinkReport`]: what many ranks say together.
+//! [`Metrics`] and [`LinkReport`]: summaries of ranks.
 
 use rana_graph::RelationId;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use super::rank::{FactRanks, Rank, TieRule};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Metrics {
-    /// How many ranks were summed up.
+    /// The number of ranks.
     pub queries: u64,
     /// The mean reciprocal rank.
     pub mrr: f64,
@@ -34,7 +34,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Sums ranks up by a tie rule, in the order they come.
+    /// Summarises ranks under a tie rule, in the given order.
     #[must_use]
     pub fn of(ranks: impl IntoIterator<Item = Rank>, rule: TieRule) -> Self {
         let mut sum = Self::default();
@@ -64,10 +64,10 @@ impl Metrics {
     }
 }
 
-/// How well links were predicted.
+/// The results of link prediction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LinkReport {
-    /// How ties were decided.
+    /// The tie rule.
     pub tie_rule: TieRule,
     /// Queries for heads.
     pub head: Metrics,
@@ -75,11 +75,11 @@ pub struct LinkReport {
     pub tail: Metrics,
     /// All queries.
     pub both: Metrics,
-    /// The same for each relation that was asked about, in the order of ids, if asked for.
+    /// The same for each relation with queries, in the order of ids, if asked for.
     pub relations: Option<Vec<RelationReport>>,
 }
 
-/// How well links of one relation were predicted.
+/// The results of one relation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RelationReport {
     /// The relation.
@@ -93,7 +93,7 @@ pub struct RelationReport {
 }
 
 impl LinkReport {
-    /// Sums up the ranks of facts.
+    /// Summarises the ranks of facts.
     #[must_use]
     pub fn of(ranks: &[FactRanks], tie_rule: TieRule, per_relation: bool) -> Self {
         let [head, tail, both] = sides(ranks, tie_rule);

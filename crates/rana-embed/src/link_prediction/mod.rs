@@ -1,9 +1,8 @@
 //! Link prediction: given one end of a fact and its relation, how high does a model rank the other
 //! end among all entities?
 //!
-//! Ranks are *filtered*: other answers that are known to be true do not compete. Ties are decided
-//! by a stated [`TieRule`]. The same scorer gives the same ranks with any number of threads and any
-//! size of the blocks the work is done in.
+//! Ranks are *filtered*: other answers that are known to be true are left out. Ties are decided by a stated
+//! [`TieRule`]. The same scorer gives the same ranks with any number of threads and any block size.
 //!
 //! ```
 //! use rana_embed::link_prediction::{KnownAnswers, LinkPrediction, LinkPredictionSettings, LinkQuery, LinkScorer};
@@ -53,5 +52,6 @@ mod scorer;
 pub use evaluate::{LinkPrediction, LinkPredictionError, LinkPredictionSettings};
 pub use known_answers::KnownAnswers;
 pub use metrics::{LinkReport, Metrics, RelationReport};
-pub use query::{LinkQuery, LinkScorer};
+pub use query::LinkQuery;
 pub use rank::{FactRanks, Rank, TieRule};
+pub use scorer::LinkScorer;

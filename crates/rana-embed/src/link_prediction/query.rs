@@ -1,6 +1,4 @@
-//! [`LinkQuery`] and [`LinkScorer`]: what is asked, and who answers.
-
-use std::ops::Range;
+//! [`LinkQuery`]: a fact with one end missing.
 
 use rana_graph::{EntityId, Fact, RelationId};
 
@@ -26,30 +24,5 @@ impl LinkQuery {
             Side::Tail => (fact.head, fact.tail),
         };
         (Self { side, relation: fact.relation, anchor }, answer)
-    }
-}
-
-/// Something that says how plausible answers are; the higher the score, the more plausible.
-pub trait LinkScorer: Sync {
-    /// How many entities it knows: the candidates of every query.
-    fn entities(&self) -> usize;
-
-    /// How many relations it knows, inverses not counted: those of lower number.
-    fn relations(&self) -> usize;
-
-    /// Scores each candidate as the answer of each query, into `out[query * candidates.len() + candidate]`.
-    ///
-    /// A score must depend on its query and its candidate only, to the last bit, and not on what
-    /// else is in the block. The evaluation checks this where it can.
-    fn scores(&self, queries: &[LinkQuery], candidates: Range<usize>, out: &mut [f32]);
-
-    /// The same, faster and less exactly, such as by a matrix product: returns the largest
-    /// difference there may be from [`scores`](Self::scores).
-    ///
-    /// Candidates that come so close to the right answer are scored again exactly, so the ranks
-    /// are those of [`scores`](Self::scores) whatever is done here.
-    fn approximate_scores(&self, queries: &[LinkQuery], candidates: Range<usize>, out: &mut [f32]) -> f32 {
-        self.scores(queries, candidates, out);
-        0.0
     }
 }

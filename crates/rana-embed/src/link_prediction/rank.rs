@@ -1,4 +1,4 @@
-//! [`Rank`] and [`TieRule`]: where the right answer stands.
+//! [`Rank`] and [`TieRule`]: the position of the right answer among the candidates.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,11 +6,11 @@ use std::str::FromStr;
 use rana_graph::Fact;
 use serde::{Deserialize, Serialize};
 
-/// How the right answer is placed among candidates of the same score.
+/// The position of the right answer among candidates with the same score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TieRule {
-    /// Before all of them: flatters models that give many equal scores.
+    /// Before all of them. This is too good for models that give many equal scores.
     Optimistic,
     /// In the middle: the mean of the other two rules.
     #[default]
@@ -47,7 +47,7 @@ impl FromStr for TieRule {
         Self::ALL
             .into_iter()
             .find(|rule| rule.name() == text)
-            .ok_or_else(|| format!("`{text}` is not a tie rule; say optimistic, realistic or pessimistic"))
+            .ok_or_else(|| format!("`{text}` is not a tie rule; choose optimistic, realistic or pessimistic"))
     }
 }
 
@@ -61,7 +61,7 @@ pub struct Rank {
 }
 
 impl Rank {
-    /// The rank by a tie rule, from 1; half a rank is possible in the middle of ties.
+    /// The rank under a tie rule, from 1. The realistic rule can give half a rank.
     #[must_use]
     pub fn by(self, rule: TieRule) -> f64 {
         let first = self.better as f64 + 1.0;
@@ -73,7 +73,7 @@ impl Rank {
     }
 }
 
-/// Where the two ends of a fact stand.
+/// The ranks of both ends of a fact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FactRanks {
     /// The fact.

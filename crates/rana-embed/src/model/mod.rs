@@ -1,4 +1,4 @@
-//! Models: how an entity and a relation become a query.
+//! The link-prediction models: how each builds a query from an entity and a relation.
 
 mod complex;
 mod distmult;
@@ -21,7 +21,7 @@ pub(crate) use simple::SimplE;
 pub(crate) use transe::TransE;
 
 impl Side {
-    /// Forwards for a tail, backwards for a head.
+    /// The relation itself for a tail, its inverse for a head.
     #[inline(always)]
     pub(crate) const fn sign(self) -> f32 {
         match self {
@@ -35,16 +35,16 @@ impl Side {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ModelKind {
-    /// A relation moves the head to the tail (Bordes et al., 2013).
+    /// A relation is a translation from head to tail (Bordes et al., 2013).
     #[default]
     TransE,
-    /// A relation weighs each coordinate (Yang et al., 2015); blind to direction.
+    /// A relation weighs each coordinate (Yang et al., 2015). It is the same in both directions.
     DistMult,
-    /// DistMult over complex numbers, the tail conjugated (Trouillon et al., 2016).
+    /// DistMult over complex numbers, with the conjugate of the tail (Trouillon et al., 2016).
     Complex,
-    /// Two rows per entity, one as head and one as tail (Kazemi and Poole, 2018).
+    /// Two vectors per entity, one as head and one as tail (Kazemi and Poole, 2018).
     Simple,
-    /// A relation turns each complex coordinate (Sun et al., 2019).
+    /// A relation rotates each complex coordinate (Sun et al., 2019).
     RotatE,
 }
 
@@ -56,7 +56,7 @@ rana_graph::named!(ModelKind, "model", {
     RotatE => "rotate",
 });
 
-/// The distance TransE measures with.
+/// The distance of TransE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Norm {
@@ -69,24 +69,24 @@ pub enum Norm {
 
 rana_graph::named!(Norm, "norm", { L1 => "l1", L2 => "l2" });
 
-/// What two halves of an entity row are to each other, which the N3 norm has to know.
+/// How the numbers of an entity row form components; needed for the N3 norm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// Every number is a component by itself.
+    /// Every number is a component.
     Real,
-    /// The first half are real parts, the second half imaginary parts.
+    /// The first half holds real parts, the second half imaginary parts.
     Complex,
 }
 
-/// How one model builds a query and sends a gradient back through it.
+/// How a model builds a query, and how it propagates a gradient back.
 ///
-/// Rows are slices of equal coordinates without padding. The functions are inlined into loops
-/// compiled for the processor at hand, so they should be plain loops over slices.
+/// Rows are slices of the same length without padding. The functions are inlined into loops that are compiled for the
+/// processor, so they should be plain loops over slices.
 pub(crate) trait Model {
-    /// Writes the query for one side of a fact from the row at its other side.
+    /// Writes the query for one end of a fact, from the row at the other end.
     fn query(side: Side, anchor: &[f32], relation: &[f32], query: &mut [f32]);
 
-    /// Writes what a gradient at the query means for the two rows it was built from.
+    /// Writes the gradients at the two rows from the gradient at the query.
     fn backward(
         side: Side,
         anchor: &[f32],
@@ -117,7 +117,7 @@ impl ModelKind {
         matches!(self, Self::Complex | Self::Simple | Self::RotatE)
     }
 
-    /// How wide a relation row is beside entity rows of `dim` numbers.
+    /// The width of a relation row, for entity rows of `dim` numbers.
     #[must_use]
     pub const fn relation_width(self, dim: usize) -> usize {
         match self {
@@ -126,7 +126,7 @@ impl ModelKind {
         }
     }
 
-    /// What queries are compared to entity rows by.
+    /// The similarity of queries and entity rows.
     #[must_use]
     pub const fn similarity(self, norm: Norm) -> Similarity {
         match (self, norm) {
@@ -144,7 +144,7 @@ impl ModelKind {
         }
     }
 
-    /// None where relation rows are angles, which have no size.
+    /// `None` if relation rows are angles, which are not regularised.
     pub(crate) const fn relation_layout(self) -> Option<Layout> {
         match self {
             Self::Complex => Some(Layout::Complex),
@@ -153,8 +153,8 @@ impl ModelKind {
         }
     }
 
-    /// Builds a query from each pair of an entity row and a relation row, rows of `dim` and
-    /// [`relation_width`](Self::relation_width) numbers back to back.
+    /// Builds a query from each pair of an entity row and a relation row. The rows have `dim` and
+    /// [`relation_width`](Self::relation_width) numbers and are contiguous.
     ///
     /// # Panics
     /// If the three blocks do not hold the same number of rows.
@@ -165,7 +165,7 @@ impl ModelKind {
         with_model!(self, queries_of(dim, width, side, anchors, relations, queries));
     }
 
-    /// Sends the gradients at many queries back to the rows they were built from.
+    /// Propagates the gradients at many queries back to the rows they were built from.
     ///
     /// # Panics
     /// If the blocks do not hold the same number of rows.

@@ -1,4 +1,4 @@
-//! RotatE: each complex coordinate of the head, turned by the relation's angle, meets the tail's.
+//! RotatE: each complex coordinate of the head, rotated by the relation's angle, is compared with that of the tail.
 //!
 //! Real parts are in the first half of an entity row; a relation row holds angles in radians.
 
@@ -6,7 +6,7 @@ use super::Model;
 use crate::math::sin_cos;
 use crate::side::Side;
 
-/// The query is the anchor turned forwards for a tail, backwards for a head.
+/// The query is the anchor rotated forwards for a tail, backwards for a head.
 pub(crate) struct RotatE;
 
 impl Model for RotatE {

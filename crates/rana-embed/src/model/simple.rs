@@ -6,7 +6,7 @@
 use super::Model;
 use crate::side::Side;
 
-/// The query crosses the halves: what the anchor is as a head meets what the answer is as a tail.
+/// The query swaps the halves: the head half of the anchor is compared with the tail half of the answer.
 pub(crate) struct SimplE;
 
 impl Model for SimplE {
@@ -44,7 +44,7 @@ impl Model for SimplE {
     }
 }
 
-/// The two halves of a relation row as seen from the anchor: asked for a head, they swap.
+/// The two halves of a relation row, swapped for a query for a head.
 #[inline(always)]
 fn directions(side: Side, relation: &[f32]) -> (&[f32], &[f32]) {
     let (forward, inverse) = relation.split_at(relation.len() / 2);

@@ -16,9 +16,9 @@ const FEWEST_TASKS: usize = 5;
 const FEWEST_ANSWERS: u64 = 20;
 /// Parts into which tasks are cut to see how well a calibration fits tasks it was not learned on.
 const PARTS: usize = 5;
-/// A better score never means less; at least so much more it always means.
+/// Confidence rises with the score by at least this slope.
 const LEAST_SLOPE: f64 = 1e-3;
-/// A margin beyond this tells no more.
+/// Larger margins count as this one.
 const WIDEST_MARGIN: f64 = 30.0;
 /// Thresholds at which precision is noted, evenly between 0 and 1.
 const THRESHOLDS: usize = 100;
@@ -27,7 +27,7 @@ const THRESHOLDS: usize = 100;
 /// head.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// What scores are multiplied by.
+    /// The factor of scores.
     pub temperature: f64,
     /// What each sign counts: the margin (never negative), the leave-one-out rank, one over the size of the support, a
     /// constant.
@@ -60,7 +60,7 @@ pub struct PrecisionPoint {
     pub found: f64,
 }
 
-/// What tells how sure the answers of a relation are.
+/// The signs that confidence is computed from, beside the score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Signs {
     /// How well the model finds each pair of the support by the others; none if there is only one pair.

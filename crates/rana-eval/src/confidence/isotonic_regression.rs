@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A bend of the curve stands for at least so many answers.
+/// The least answers per step of the curve.
 const FEWEST: usize = 100;
-/// Bends at most: more would follow chance.
+/// The most steps of the curve; more would fit noise.
 const MOST: usize = 200;
 
 /// A curve that never falls: where a first guess was `at`, the share of right answers was `right`; straight in between.

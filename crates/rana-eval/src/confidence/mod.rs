@@ -1,12 +1,12 @@
 //! How sure an answer is: a monotone calibration of scores, learned across tasks.
 //!
-//! Scores rank the tails of one head; what they are worth differs from model to model and from relation to
-//! relation. [`Calibration`] turns a score into the chance that the answer is right. It looks at how far the score
-//! stands out among the candidates of its head, at how well the model finds each pair of the support by the others,
-//! and at the size of the support, and never changes the order of the answers of a head.
+//! Scores rank the tails of one head. Their meaning differs between models and relations. [`Calibration`] turns a
+//! score into the probability that the answer is right. It uses the margin of the score over the other candidates of
+//! its head, how well the model finds each pair of the support from the others, and the size of the support. It never
+//! changes the order of the answers of a head.
 //!
-//! "Right" means: a fact that the benchmark knows. Facts that are true but nowhere written count as wrong, so
-//! confidence is on the careful side; and it presumes that the head has the relation at all.
+//! "Right" means: a fact of the benchmark. Facts that are true but missing there count as wrong, so confidence is
+//! rather too low. It assumes that the head has the relation at all.
 
 mod calibration;
 mod calibration_examples;

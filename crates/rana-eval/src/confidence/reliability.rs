@@ -8,7 +8,7 @@ use super::calibration::{Calibration, Signs};
 use super::calibration_examples::TOP;
 use super::head_scores::{HeadScores, Tails};
 use super::leave_one_out::leave_one_out_rank;
-use crate::few_shot::FewShotError;
+use crate::few_shot_evaluation::FewShotError;
 
 /// Bins of the curve, evenly between 0 and 1.
 const BINS: usize = 10;

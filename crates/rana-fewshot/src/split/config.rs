@@ -291,7 +291,7 @@ pub enum SplitError {
         /// The upper bound.
         less_than: usize,
     },
-    /// Candidates shall come from types, and there are none.
+    /// Candidates are to come from types, but the graph has no types.
     #[error("candidates is `types`, but no entity of the graph has a type; say auto, tails or all")]
     NoTypes,
 }

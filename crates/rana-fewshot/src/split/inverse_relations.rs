@@ -84,7 +84,7 @@ fn reversed_counts(
     for fact in relations.iter().flat_map(|relation| facts.get(relation.number())) {
         by_ends.entry((fact.head, fact.tail)).or_default().push(fact.relation);
     }
-    // One pass over all facts finds every reversal, whatever the degrees of the entities.
+    // One pass over all facts finds every reversal, for any degrees of the entities.
     let mut met: HashSet<(RelationId, Fact)> = HashSet::new();
     for &fact in graph.facts() {
         for &relation in by_ends.get(&(fact.tail, fact.head)).into_iter().flatten() {

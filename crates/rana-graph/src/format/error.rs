@@ -138,7 +138,7 @@ pub enum FormatError {
         /// What was expected.
         problem: &'static str,
     },
-    /// An import option was set that a release directory leaves no room for.
+    /// An import option was set that does not apply to a release directory.
     #[error(
         "{file}: the option `{option}` does not apply to a release directory, whose files have fixed meanings. \
          Leave it unset"

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::release;
-use crate::atomic::beside;
+use crate::atomic_file::beside;
 use crate::graph::Graph;
 use crate::id::Fact;
 use crate::store::hint;
@@ -23,15 +23,6 @@ pub enum ExportError {
         "the name {name:?} holds a tab or a line break, which tab-separated text cannot. Export as ntriples or parquet"
     )]
     Name {
-        /// The name.
-        name: String,
-    },
-    /// A name is not that of a Wikidata item or property.
-    #[error(
-        "the name {name:?} is not that of a Wikidata item or property (Q42, P31, or an IRI that ends so), which \
-         QuickStatements asks for. Choose another format"
-    )]
-    Wikidata {
         /// The name.
         name: String,
     },

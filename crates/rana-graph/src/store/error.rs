@@ -88,7 +88,7 @@ impl StoreError {
     }
 }
 
-/// Advice about an error of the operating system, empty where there is none.
+/// Advice about an error of the operating system; empty if there is none.
 pub(crate) fn hint(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {

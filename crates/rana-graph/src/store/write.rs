@@ -10,7 +10,7 @@ use super::{
     Counts, DATA_PREFIX, FORMAT, FileRecord, Input, LOCK, MANIFEST, Manifest, STORE_VERSION, Store,
     StoreError, arrays, is_data_name,
 };
-use crate::atomic;
+use crate::atomic_file;
 use crate::graph::Graph;
 use crate::tasks::TaskSet;
 
@@ -124,7 +124,7 @@ fn write_synced(target: &Path, bytes: &[u8]) -> Result<(), StoreError> {
 }
 
 fn sync_directory(path: &Path) -> Result<(), StoreError> {
-    atomic::sync_directory(path).map_err(StoreError::io(path, "write the directory to disk"))
+    atomic_file::sync_directory(path).map_err(StoreError::io(path, "write the directory to disk"))
 }
 
 /// Removes the arrays of the previous store and those of killed writers; failures are ignored.

@@ -7,7 +7,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::config::SynthSettings;
-use super::known::Known;
+use super::emitted_facts::Known;
 use super::latent_space::{Space, mix};
 use super::rule::{AROUND, Link, Rule, Schema, Translation};
 

@@ -41,7 +41,7 @@
 //! of relations (each in at least one fact), of few-shot relations, and the bounds of their sizes.
 //! The same settings give the same bytes. Nothing is a self-loop.
 //!
-//! Memory is nine bytes and some slack for each fact, whatever the names; facts are streamed.
+//! Memory is nine bytes and some slack for each fact, regardless of the names; facts are streamed.
 //!
 //! ```
 //! use rana_graph::synth::{SynthConfig, write_tsv};
@@ -54,9 +54,9 @@
 
 mod background;
 mod config;
+mod emitted_facts;
 mod error;
-mod few_shot;
-mod known;
+mod few_shot_relations;
 mod latent_space;
 mod release;
 mod rule;

@@ -12,12 +12,12 @@ use serde::Serialize;
 
 use super::background::{Background, BackgroundCounts, Triple};
 use super::config::SynthConfig;
+use super::emitted_facts::Known;
 use super::error::SynthError;
-use super::few_shot::{FewShot, SynthTask};
-use super::known::Known;
+use super::few_shot_relations::{FewShot, SynthTask};
 use super::latent_space::Space;
 use super::rule::{RelationName, Schema};
-use crate::atomic::beside;
+use crate::atomic_file::beside;
 use crate::tasks::Split;
 
 /// Called regularly with the number of background facts written so far and their total.

@@ -14,7 +14,7 @@
 //! | `sources.rs` | all sources, and how each is adapted to a support |
 //! | `vector_evidence.rs`, `path_evidence.rs`, `tail_evidence.rs`, `name_evidence.rs` | the sources themselves |
 //! | `leave_one_out.rs` | how well a source finds each pair of a support by the others |
-//! | `matrix.rs` | the values of all sources for some heads and candidates |
+//! | `evidence_matrix.rs` | the values of all sources for some heads and candidates |
 //! | `examples.rs` | supports and queries of train tasks, from which trust is learned |
 //! | `likelihood_fit.rs`, `rank_fit.rs` | how it is learned: first by likelihood, then by ranks |
 //! | `prior.rs` | how far a source is trusted before any example is seen |

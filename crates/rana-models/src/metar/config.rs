@@ -54,7 +54,7 @@ pub struct MetarConfig {
     pub normalisation: Normalisation,
     /// The share of hidden components that is dropped in training. The paper mentions no dropout; 0.5 in the code.
     pub dropout: f32,
-    /// Dropout and the statistics of a batch count for so many steps only; then the learner stays in evaluation mode.
+    /// The number of steps with dropout and batch statistics; after it the learner stays in evaluation mode.
     /// The public code never returns to training mode after its first evaluation (step 1,000).
     pub train_mode_steps: Option<u64>,
     /// How weights start.
@@ -107,7 +107,7 @@ impl Default for MetarConfig {
 }
 
 impl MetarConfig {
-    /// Checks every field, alone and beside those of the trainer.
+    /// Checks every field, also together with those of the trainer.
     ///
     /// # Errors
     /// At the first field that cannot be used.

@@ -18,7 +18,7 @@ const CHUNK: usize = 128;
 const PARTS: usize = 8;
 /// The slope of the activation below zero.
 const LEAK: f64 = 0.01;
-/// What the variance of a batch norm is raised by.
+/// Added to the variance of a batch norm.
 const EPSILON: f64 = 1e-5;
 /// The share of a new batch in the running statistics of a batch norm.
 const MOMENTUM: f64 = 0.1;
@@ -59,7 +59,7 @@ pub(super) enum Mode {
     Evaluate,
 }
 
-/// What the forward pass of a layer keeps for the way back.
+/// The values of a layer's forward pass that the backward pass needs.
 struct LayerPass<T> {
     input: Vec<T>,
     /// The sums after the norm, before its scale and shift.
@@ -70,7 +70,7 @@ struct LayerPass<T> {
     kept: Vec<bool>,
 }
 
-/// What a forward pass found.
+/// The result of a forward pass.
 pub(super) struct Pass<T> {
     layers: Vec<LayerPass<T>>,
     mode: Mode,
@@ -157,7 +157,7 @@ impl Learner {
         Pass { layers, mode, output: input, buffers: updated }
     }
 
-    /// What a kept component is multiplied by, so that sums stay as large.
+    /// The factor of components that are kept, so that sums stay as large.
     fn keep_scale(&self) -> f64 {
         1.0 / (1.0 - f64::from(self.threshold()) / 256.0)
     }

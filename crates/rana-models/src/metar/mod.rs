@@ -23,7 +23,7 @@ pub use model::{Metar, MetarModel};
 
 use crate::registry::Preset;
 
-/// What it is, in a few words.
+/// A short description of the model.
 pub const ABOUT: &str = "a relation learned from its pairs by a small network";
 
 /// Settings that suit a benchmark.

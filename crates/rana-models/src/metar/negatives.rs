@@ -49,7 +49,7 @@ impl UniformNegatives {
         drawn
     }
 
-    /// The first valid candidates in file order; where there is none, the first valid entities.
+    /// The first valid candidates in file order; if there is none, the first valid entities.
     pub(super) fn first(&self, pair: Pair, candidates: &[EntityId], known: &[EntityId]) -> Vec<EntityId> {
         let is_valid = |entity: &EntityId| *entity != pair.tail && known.binary_search(entity).is_err();
         let found: Vec<EntityId> = candidates.iter().copied().filter(is_valid).take(self.count).collect();

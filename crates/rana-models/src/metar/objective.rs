@@ -13,7 +13,7 @@ pub(super) trait Rows<T>: Sync {
     fn row(&self, entity: EntityId) -> &[T];
 }
 
-/// What the losses depend on beside the task.
+/// The inputs of the losses, apart from the task.
 #[derive(Clone, Copy)]
 pub(super) struct Objective<'a, T> {
     pub(super) config: &'a MetarConfig,
@@ -27,7 +27,7 @@ pub(super) struct Factors {
     pub(super) query: f64,
 }
 
-/// What a task gives.
+/// The loss and the gradients of a task.
 pub(super) struct TaskResult<T> {
     pub(super) loss: f64,
     /// The gradient at the relation of the support.
@@ -37,7 +37,7 @@ pub(super) struct TaskResult<T> {
     pub(super) measured: Measured,
 }
 
-/// What a task looked like.
+/// Diagnostics of a task.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Measured {
     pub(super) queries: f64,
@@ -119,7 +119,7 @@ impl<T: Real> Objective<'_, T> {
         }
     }
 
-    /// The relation after the inner step (eqs. 5 and 6), in a batch of so many tasks.
+    /// The relation after the inner step (eqs. 5 and 6), in a batch of this many tasks.
     pub(super) fn inner_step(&self, support: &Contrasts, relation: &[T], batch: usize) -> Vec<T> {
         let mut updated = relation.to_vec();
         if self.config.inner_step {

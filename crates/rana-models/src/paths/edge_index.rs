@@ -12,7 +12,7 @@ pub fn same_name(graph: &Graph) -> RelationId {
 
 /// The edges of every entity, sorted by relation, so that the neighbours by one relation stand together.
 ///
-/// Beside the facts, entities of the same label are joined.
+/// In addition to the facts, entities with the same label are connected.
 #[derive(Clone, Debug)]
 pub struct EdgeIndex {
     names: NameIndex,
@@ -73,7 +73,7 @@ impl EdgeIndex {
         Self { names, edges: Lists::group(graph.entity_count(), all.iter().copied()), rarity }
     }
 
-    /// What the labels of the entities say.
+    /// The index of the entities' labels.
     pub(crate) fn names(&self) -> &NameIndex {
         &self.names
     }

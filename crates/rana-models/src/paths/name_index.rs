@@ -1,4 +1,4 @@
-//! [`NameIndex`]: what the labels of entities say.
+//! [`NameIndex`]: which entities share a label or words of it.
 
 use std::collections::HashMap;
 
@@ -6,15 +6,15 @@ use rana_graph::{EntityId, Graph, Lists};
 
 use super::each_once;
 
-/// A label of more entities tells nothing.
+/// Labels of more entities are ignored.
 const MOST_NAMESAKES: usize = 20;
-/// A word in more labels tells nothing.
+/// Words in more labels are ignored.
 const MOST_ENTITIES: usize = 500;
 
 /// The words in the labels of entities.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NameIndex {
-    /// The words of each entity, ascending and each once; a word that many have is none.
+    /// The words of each entity, ascending and each once; words of many labels are left out.
     words: Lists<u32>,
     /// The entities of each word.
     entities: Lists<EntityId>,

@@ -1,4 +1,4 @@
-//! [`VisibleEdges`]: what one relation may see of a graph, and the paths through it.
+//! [`VisibleEdges`]: the edges of a graph that one relation may use, and the paths through them.
 //!
 //! Rules, evidence and explanations all find their paths here, with the same edges and the same limits, so that a
 //! reason never names a path that the score did not see.

@@ -46,7 +46,7 @@ choices!(
     }
 );
 choices!(
-    /// What attention to a neighbour looks at in eq. 2.
+    /// The inputs of attention to a neighbour in eq. 2.
     AttnInput, "attention input", {
         /// The relation to it.
         #[default]
@@ -56,7 +56,7 @@ choices!(
     }
 );
 choices!(
-    /// What of a neighbour is summed in eq. 3.
+    /// The vectors of neighbours that eq. 3 sums.
     AggInput, "aggregation input", {
         /// The relation to it and the neighbour itself.
         #[default]
@@ -66,7 +66,7 @@ choices!(
     }
 );
 choices!(
-    /// What the pair's relation `r` of eq. 1 is taken over (D4).
+    /// The pairs over which the relation `r` of eq. 1 is taken (D4).
     RScope, "scope of r", {
         /// Each pair by itself: the text says "given an entity pair".
         #[default]
@@ -91,7 +91,7 @@ choices!(
         /// By the same: "this also holds for the tail".
         #[default]
         Shared => "shared",
-        /// Each by weights of its own.
+        /// Each end has its own weights.
         Separate => "separate",
     }
 );
@@ -110,7 +110,7 @@ choices!(
     }
 );
 choices!(
-    /// What is added to the relation that the encoder makes of a pair. Not in the paper.
+    /// A vector that is added to the relation that the encoder makes of a pair. Not in the paper.
     Residual, "residual", {
         /// Nothing.
         #[default]
@@ -125,7 +125,7 @@ choices!(
         /// Rows of the table: in the paper, only eqs. 5 and 6 have primes.
         #[default]
         Raw => "raw",
-        /// What the encoder makes of both ends of every pair that is scored, candidates included.
+        /// The output of the encoder at both ends of every scored pair, also of candidates.
         Encoded => "encoded",
         /// In the support loss the ends of support pairs are encoded; all else are rows.
         EncodedSupport => "encoded_support",
@@ -200,7 +200,7 @@ choices!(
     }
 );
 choices!(
-    /// What the logits of eq. 9 are divided by (D18).
+    /// The divisor of the logits of eq. 9 (D18).
     BetaScale, "scale of β", {
         /// √(2d), as printed.
         #[default]
@@ -238,7 +238,7 @@ choices!(
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub enum MetaOrder {
-    /// No inner step at all, neither in training nor in evaluation.
+    /// No inner step, in training and in evaluation.
     Zero,
     /// The inner gradient counts as a constant, as in all public code of this family.
     #[default]
@@ -349,9 +349,9 @@ pub struct RanaConfig {
     pub padding: Padding,
     /// The weights α of eqs. 3 and 4; an entity without neighbours aggregates to zero.
     pub attn: Attn,
-    /// What eq. 2 looks at; of no effect unless attention is learned.
+    /// The inputs of eq. 2; no effect unless attention is learned.
     pub attn_input: AttnInput,
-    /// What eq. 3 sums.
+    /// The terms of eq. 3.
     pub agg_input: AggInput,
     /// The hidden size of eq. 2; that of the vectors if 0. The paper is silent (D6).
     pub hidden: usize,
@@ -400,7 +400,7 @@ pub struct RanaConfig {
     pub prune_space: PruneSpace,
     /// Whether the negatives of a support are pruned in evaluation too; ranked candidates never are (D15).
     pub prune_at_test: bool,
-    /// What to do with too few survivors (D16).
+    /// The rule if too few candidates survive pruning (D16).
     pub few_survivors: FewSurvivors,
     /// Which negatives a support has in evaluation (D28).
     pub test_negatives: TestNegatives,
@@ -413,9 +413,9 @@ pub struct RanaConfig {
     /// Which rows eq. 9 compares (D18). This and what follows is of no effect unless negatives are weighted by
     /// attention.
     pub beta_space: BetaSpace,
-    /// What eq. 9 divides by (D18).
+    /// The divisor in eq. 9 (D18).
     pub beta_scale: BetaScale,
-    /// What its logits are multiplied by. With rows of unit norm, β is almost flat (D18).
+    /// The factor of its logits. With rows of unit norm, β is almost flat (D18).
     pub beta_temp: f32,
     /// Whether gradients flow through β. The paper is silent (D17); RotatE's do not, and else the loss
     /// falls by making tails dissimilar.
@@ -488,7 +488,7 @@ impl Default for RanaConfig {
 }
 
 impl RanaConfig {
-    /// Checks every field, alone and beside those of the trainer.
+    /// Checks every field, also together with those of the trainer.
     ///
     /// # Errors
     /// At the first field that cannot be used.

@@ -1,4 +1,4 @@
-//! [`RanaDiagnostics`]: what a step looked like from the inside.
+//! [`RanaDiagnostics`]: numbers that describe a training step.
 
 use crate::real::{Real, dot};
 use crate::training::Diagnostics;
@@ -6,7 +6,7 @@ use crate::training::Diagnostics;
 /// A negative whose loss is flatter than this in its distance no longer teaches anything.
 const FLAT: f64 = 1e-4;
 
-/// What the tasks of a batch looked like, on average.
+/// Numbers that describe the tasks of a batch, on average.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct RanaDiagnostics {
     /// The mean distance of true queries.

@@ -81,7 +81,7 @@ impl<T: Real> Projection<T> {
     }
 }
 
-/// What the encoder adds gradients to.
+/// The gradients that the encoder adds to.
 pub(super) struct EncoderGradients<T> {
     pub(super) weights: Vec<T>,
     /// Of the [`Projection`].
@@ -318,7 +318,7 @@ impl<T: Real> Chunk<T> {
         state
     }
 
-    /// What attention at one entity is computed from.
+    /// The inputs of attention at one entity.
     fn attend<'a>(
         &'a self,
         inputs: Inputs<'a, T>,
@@ -532,7 +532,7 @@ impl<T> Projection<T> {
     }
 }
 
-/// What the weights of eq. 3 add up to.
+/// The sum of the weights of eq. 3.
 fn mass<T: Real>(inputs: Inputs<'_, T>, neighbours: usize) -> T {
     let places = match inputs.config.padding {
         Padding::Masked => neighbours,

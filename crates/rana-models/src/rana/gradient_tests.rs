@@ -1,13 +1,13 @@
-//! The step against the reference: losses, relations and every gradient, for every choice there is.
+//! Compares the step with the reference: losses, relations and every gradient, for every setting.
 
 use rana_graph::EntityId;
 
 use super::config::RanaConfig;
+use super::encoded_pairs::EncodedPairs;
 use super::encoder::Projection;
 use super::inputs::{EntityRows, Inputs};
 use super::layout::Layout;
 use super::objective::{Objective, Scratch};
-use super::pairs::EncodedPairs;
 use super::reference::{
     FIXTURE_BATCH, FIXTURE_ENTITIES, Lists, Parameters, Reference, fixture, fixture_config, fixture_configs,
 };
@@ -156,7 +156,7 @@ fn the_inner_step_does_not_depend_on_the_batch() {
     }
 }
 
-/// Dropout has no reference; its gradient is held against differences of its own loss.
+/// Dropout has no reference; its gradient is compared with finite differences of its loss.
 #[test]
 fn gradients_with_dropout_are_those_of_the_same_loss() {
     let config = RanaConfig {

@@ -8,7 +8,7 @@ use crate::real::Real;
 
 /// Where entity rows are.
 pub(crate) trait EntityRows<T>: Sync {
-    /// The row as it was pre-trained, whatever learns: what pruning sees.
+    /// The pre-trained row, also if rows are trained. Pruning uses it.
     fn pretrained(&self, entity: EntityId) -> &[T];
     /// The row that `r` and neighbours see: the pre-trained one, unless one table serves all.
     fn frozen(&self, entity: EntityId) -> &[T];

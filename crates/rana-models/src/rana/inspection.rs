@@ -1,4 +1,4 @@
-//! [`Inspection`]: what RANA looked at when it learned a relation, and what a score is made of.
+//! [`Inspection`]: the attention and negatives behind a learned relation, and the parts of a score.
 
 use rana_graph::{Edge, EntityId, Pair};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use super::objective::{Objective, Scratch};
 use crate::real::{add_scaled, dot};
 use rana_fewshot::Support;
 
-/// What RANA looked at when it learned a relation from a support.
+/// How RANA learned a relation from a support: attention, negatives, relations of single pairs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Inspection {
     /// Each pair of the support, in order.
@@ -32,9 +32,9 @@ pub struct InspectedPair {
     pub tail: Vec<Attention>,
     /// Its distance at R^s.
     pub distance: f32,
-    /// What it was contrasted with.
+    /// Its negatives.
     pub negatives: Vec<InspectedNegative>,
-    /// The relation that it alone stands for (eq. 6).
+    /// The relation from this pair alone (eq. 6).
     pub relation: Vec<f32>,
 }
 
@@ -58,21 +58,21 @@ pub struct InspectedNegative {
     pub distance: f32,
 }
 
-/// What the score of an answer is made of. All distances are of eq. 11: smaller is better.
+/// The parts of the score of an answer. All are distances of eq. 11: smaller is better.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScoreParts {
     /// eq. 12: γ minus the distance.
     pub score: f32,
     /// At R^q, which answers are ranked by.
     pub distance: f32,
-    /// At R^s: what the inner step changed is the difference.
+    /// The distance at R^s, before the inner step.
     pub before_step: f32,
     /// With the relation of each support pair alone: the smallest is of the pair it resembles most.
     pub by_support: Vec<f32>,
 }
 
 impl RanaModel {
-    /// What it looks at when it learns a relation from a support; negatives are those of the first draw.
+    /// Inspects how the model learns a relation from a support. Negatives are those of the first draw.
     ///
     /// # Panics
     /// If the support is empty.
@@ -115,7 +115,7 @@ impl RanaModel {
         Inspection { support, before: before.clone(), after }
     }
 
-    /// What the score of an answer is made of, given what a support was inspected to be.
+    /// The parts of the score of an answer, for an inspected support.
     #[must_use]
     pub fn score_parts(&self, inspection: &Inspection, answer: Pair) -> ScoreParts {
         let mut translation = vec![0.0; inspection.after.len()];

@@ -20,7 +20,7 @@ pub(crate) struct AttentionBlocks {
     pub(crate) out: Block,
 }
 
-/// What encodes one end of a pair.
+/// The weights that encode one end of a pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EndBlocks {
     pub(crate) attention: Option<AttentionBlocks>,
@@ -35,7 +35,7 @@ pub(crate) struct EndBlocks {
 }
 
 impl EndBlocks {
-    /// What meets the relation to a neighbour: of W1 and of W3.
+    /// The blocks of W1 and W3 that multiply the relation to a neighbour.
     pub(crate) fn of_relations(&self) -> [Option<&Block>; 2] {
         [self.attention.as_ref().map(|attention| &attention.relation), self.aggregate_relation.as_ref()]
     }

@@ -3,19 +3,21 @@
 //! | file | concept |
 //! | --- | --- |
 //! | `config.rs` | every choice, those the paper makes and those it leaves open |
-//! | `network.rs` | RANA as the trainer sees it |
+//! | `stepped_model.rs` | RANA as the trainer sees it |
 //! | `negatives.rs` | candidate pruning and negatives (eq. 8) |
 //! | `step.rs` | one step: three parallel passes over pairs, tasks and pairs again |
-//! | `pairs.rs` | the pairs of a batch, each encoded once |
-//! | `encoder.rs`, `attend.rs` | eqs. 1 to 6, forward and backward |
-//! | `neighbours.rs`, `neighbour_rows.rs`, `relation_groups.rs` | which neighbours are seen, their rows, and those by one relation together |
+//! | `encoded_pairs.rs` | the pairs of a batch, each encoded once |
+//! | `encoder.rs`, `neighbour_attention.rs` | eqs. 1 to 6, forward and backward |
+//! | `neighbour_choice.rs`, `neighbour_rows.rs`, `relation_groups.rs` | which neighbours are seen, their rows, and those by one relation together |
 //! | `objective.rs` | eqs. 7 and 9 to 14, forward and backward |
 //! | `layout.rs`, `inputs.rs` | where each weight stands, and all that a step reads |
-//! | `model.rs`, `relation.rs`, `inspection.rs` | the trained model, a relation after its support, what it looked at |
-//! | `reference.rs`, `gradient_tests.rs` | the equations once more, plainly, and the test that both agree |
+//! | `model.rs`, `adapted_relation.rs`, `inspection.rs` | the trained model, a relation after its support, what it looked at |
+//! | `reference.rs`, `gradient_tests.rs` | a plain implementation of the equations, and the test that both agree |
 
+mod adapted_relation;
 mod config;
 mod diagnostics;
+mod encoded_pairs;
 mod encoder;
 #[cfg(test)]
 mod gradient_tests;
@@ -27,16 +29,14 @@ mod model;
 mod model_tests;
 mod negatives;
 mod neighbour_attention;
+mod neighbour_choice;
 mod neighbour_rows;
-mod neighbours;
-mod network;
 mod objective;
-mod pairs;
 #[cfg(test)]
 mod reference;
-mod relation;
 mod relation_groups;
 mod step;
+mod stepped_model;
 
 pub use config::{
     Activation, AggInput, Attn, AttnInput, BetaScale, BetaSpace, Ends, FewSurvivors, InnerReduction,
@@ -46,11 +46,11 @@ pub use config::{
 pub use inspection::{Attention, InspectedNegative, InspectedPair, Inspection, ScoreParts};
 pub use layout::Layout;
 pub use model::RanaModel;
-pub use network::Rana;
+pub use stepped_model::Rana;
 
 use crate::registry::Preset;
 
-/// What it is, in a few words.
+/// A short description of the model.
 pub const ABOUT: &str = "relation-aware attention over neighbours and negatives";
 
 /// Settings that suit a benchmark.

@@ -7,15 +7,15 @@ use rana_embed::Norm;
 use rana_graph::{EntityId, Graph, Pair};
 use rayon::prelude::*;
 
+use super::adapted_relation::RanaRelation;
 use super::config::{RanaConfig, ScoreSpace, TestNegatives, TrainEntities};
+use super::encoded_pairs::{EncodedPairs, add_r};
 use super::encoder::{CHUNK, Chunk, End, Projection};
 use super::inputs::{EntityRows, Inputs};
 use super::layout::Layout;
 use super::negatives::{Choice, Cutoff, NegativeSampler};
-use super::neighbours::{NeighbourSettings, Neighbours};
+use super::neighbour_choice::{NeighbourSettings, Neighbours};
 use super::objective::{Objective, ObjectiveTask, Scratch};
-use super::pairs::{EncodedPairs, add_r};
-use super::relation::RanaRelation;
 use crate::real::{add_scaled, dot};
 use crate::seed::{Purpose, rng};
 use crate::training::{Contrasts, LearnedRows, MetaTask, NegativeCounts, Parameters, TrainerConfig};
@@ -195,7 +195,7 @@ impl RanaModel {
     }
 }
 
-/// What adaptation looked at.
+/// The attention during adaptation.
 pub(super) struct Adaptation {
     pub(super) task: MetaTask,
     pub(super) pairs: EncodedPairs<f32>,

@@ -8,7 +8,7 @@ use rana_graph::{Duplicates, EntityId, Graph, GraphBuilder, Pair};
 
 use super::config::{BetaScale, RScope, RanaConfig, RelInit, Residual, ScoreSpace};
 use super::model::RanaModel;
-use super::network::Rana;
+use super::stepped_model::Rana;
 use crate::training::{RowUpdates, StartVectors, SteppedModel, TrainerConfig};
 
 const ENTITIES: u32 = 90;
@@ -116,7 +116,7 @@ fn an_inspection_says_what_scores_are_made_of() {
                     .all(|negative| !SUPPORT.contains(&Pair { tail: negative.entity, ..pair }))
             );
         }
-        // The mean of what each pair stands for is where the inner step begins, and it goes somewhere.
+        // The inner step starts from the mean of the relations of single pairs, and changes it.
         for (at, &before) in inspection.before.iter().enumerate() {
             let mean = inspection.support.iter().map(|of| of.relation[at]).sum::<f32>() / 3.0;
             assert!((mean - before).abs() < 1e-5);

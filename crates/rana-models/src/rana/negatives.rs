@@ -11,8 +11,8 @@ use rand::{Rng, RngExt};
 
 use super::config::{FewSurvivors, Prune, PruneSpace, RanaConfig};
 use super::inputs::EntityRows;
-use crate::kernels::Kernels;
 use crate::training::NegativeCounts;
+use crate::vector_kernels::Kernels;
 
 /// Draws per negative before all candidates are looked at instead.
 const TRIES: usize = 64;
@@ -26,7 +26,7 @@ const WORD: usize = u64::BITS as usize;
 /// How many pairs of a tail and a candidate it may be kept of: 64 MiB.
 const MOST_KEPT_BITS: usize = 64 << 23;
 
-/// What may be drawn for a pair.
+/// The candidates of a pair's negatives.
 pub(crate) struct Choice<'a> {
     pub(crate) pair: Pair,
     pub(crate) candidates: &'a [EntityId],

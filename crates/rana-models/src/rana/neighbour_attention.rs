@@ -10,10 +10,10 @@ use super::config::{Attn, Padding};
 use super::inputs::Inputs;
 use super::neighbour_rows::{Neighbours, RowsAhead};
 use super::relation_groups::RelationGroup;
-use crate::kernels::HiddenRows;
 use crate::real::{Real, softmax};
+use crate::vector_kernels::HiddenRows;
 
-/// What attention to the neighbours of one entity is computed from.
+/// The inputs of attention to the neighbours of one entity.
 pub(super) struct Attend<'a, T> {
     pub(super) inputs: Inputs<'a, T>,
     pub(super) neighbours: &'a Neighbours<'a, T>,
@@ -23,7 +23,7 @@ pub(super) struct Attend<'a, T> {
     pub(super) aggregate: Option<&'a [T]>,
 }
 
-/// What the logits of eq. 2 are computed from.
+/// The inputs of the logits of eq. 2.
 #[derive(Clone, Copy)]
 pub(super) struct Logits<'a, T> {
     /// `Wa r + b1`.
@@ -73,7 +73,7 @@ impl<'a, T: Real> Attend<'a, T> {
     }
 }
 
-/// What attention finds.
+/// The result of attention.
 pub(super) struct Attended<'o, T> {
     /// The weight of each neighbour.
     pub(super) alpha: &'o mut [T],
@@ -163,11 +163,11 @@ impl<T: Real> WithSimd for Forward<'_, '_, '_, T> {
 /// Rows of the next entity's neighbours to bring into the cache with every group of this one's.
 const AHEAD: usize = 2;
 
-/// How many groups ahead what is known of a relation is brought into the cache: all relations together are
-/// more than the nearest one holds.
+/// How many groups ahead the values of a relation are prefetched. The values of all relations do not fit the
+/// first-level cache.
 const SOON: usize = 2;
 
-/// What all neighbours of a group have together.
+/// Sums values over the neighbours of each group.
 #[inline(always)]
 fn add_up<T: Real>(each: &[T], groups: &[usize], to: &mut [T]) {
     to.fill(T::ZERO);
@@ -176,7 +176,7 @@ fn add_up<T: Real>(each: &[T], groups: &[usize], to: &mut [T]) {
     }
 }
 
-/// What the backward pass adds to.
+/// The gradients that the backward pass adds to.
 pub(super) struct AttendGradients<'o, T> {
     /// Of `Wa r + b1`.
     pub(super) pair: &'o mut [T],

@@ -35,7 +35,7 @@ impl<'a, T> NeighbourRows<'a, T> {
         this
     }
 
-    /// Goes on to an entity, the one that was ahead: its neighbours, and the rows to fetch for the next one's.
+    /// Moves to the next entity: gives its neighbours, and prefetches rows for the one after it.
     pub(super) fn step(
         &mut self,
         entity: EntityId,

@@ -24,7 +24,7 @@ use crate::training::row_gradients::RowGradients;
 pub(super) enum Vector {
     /// A row of the table.
     Row(EntityId),
-    /// What the encoder made of an end of a pair.
+    /// The output of the encoder at an end of a pair.
     Encoded(usize, End),
 }
 
@@ -79,7 +79,7 @@ pub(super) struct Factors {
     pub(super) support: f64,
 }
 
-/// What a task adds to the objective and to gradients.
+/// The contribution of a task to the objective and the gradients.
 pub(super) struct TaskOutcome<T> {
     /// Its part of what is minimised.
     pub(super) loss: f64,

@@ -1,4 +1,4 @@
-//! RANA's meta-training objective once more, straight from the equations, for tests to compare with.
+//! A plain implementation of RANA's meta-training objective, straight from the equations, for tests.
 //!
 //! Nothing here is shared with the code under test but the inputs: matrices are put together from
 //! their blocks and applied to concatenations, every pair is encoded anew wherever it occurs, inner
@@ -17,7 +17,7 @@ use super::inputs::Neighbourhood;
 use super::layout::{EndBlocks, Layout};
 use crate::training::{Block, Contrasts, MetaTask};
 
-/// What the contrast loss is written in: plain numbers, or numbers that know their slope.
+/// The numbers of the contrast loss: plain numbers, or numbers with a derivative.
 trait Number:
     Copy + From<f64> + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self>
 {
@@ -143,7 +143,7 @@ fn softmax(logits: &[f64]) -> Vec<f64> {
     powers.into_iter().map(|power| power / sum).collect()
 }
 
-/// A linear map of a concatenation: the blocks beside each other are its matrix.
+/// A linear map of a concatenation. The blocks side by side are its matrix.
 fn linear(weights: &[f64], blocks: &[&Block], bias: Option<&Block>, input: &[f64]) -> Vec<f64> {
     (0..blocks[0].rows)
         .map(|row| {
@@ -164,13 +164,13 @@ pub(crate) struct Parameters {
     pub(crate) weights: Vec<f64>,
     /// One row per directed relation.
     pub(crate) relations: Vec<f64>,
-    /// One row per entity: what `r`, eq. 5 and neighbours see.
+    /// One row per entity, for `r`, eq. 5 and neighbours.
     pub(crate) frozen: Vec<f64>,
-    /// One row per entity: what is scored. The same as the frozen ones unless a copy learns.
+    /// One row per entity, for scores. The same as the frozen rows unless a copy is trained.
     pub(crate) scoring: Vec<f64>,
 }
 
-/// What gradients do not flow through, in the order in which the loss comes by it.
+/// The values that gradients do not flow through, in the order of their use.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Constants(Vec<Vec<f64>>);
 
@@ -209,12 +209,12 @@ enum Part {
     Query,
 }
 
-/// What the objective is computed with, besides its parameters.
+/// The inputs of the objective, apart from its parameters.
 pub(crate) struct Reference<'a> {
     pub(crate) config: &'a RanaConfig,
     pub(crate) layout: &'a Layout,
     pub(crate) neighbours: &'a dyn Neighbourhood,
-    /// Episodes in a batch of training, whatever number is computed at once.
+    /// Episodes in a training batch; fewer may be computed at once.
     pub(crate) batch: usize,
 }
 
@@ -253,7 +253,7 @@ impl Reference<'_> {
         }
     }
 
-    /// Eqs. 2 to 4: what an entity's neighbours sum up to.
+    /// Eqs. 2 to 4: the sum over an entity's neighbours.
     fn neighbour_sum(&self, p: &Parameters, end: &EndBlocks, r: &[f64], entity: EntityId) -> Vec<f64> {
         let dim = self.layout.dim;
         let mut places: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
@@ -329,7 +329,7 @@ impl Reference<'_> {
         })
     }
 
-    /// Eqs. 6 and 7: the relation that a support speaks of.
+    /// Eqs. 6 and 7: the relation of a support.
     fn support_relation(&self, p: &Parameters, task: &MetaTask, tape: &mut Tape) -> Vec<f64> {
         let layout = self.layout;
         let mut relations = Vec::new();
@@ -464,7 +464,7 @@ impl Reference<'_> {
             .collect()
     }
 
-    /// Eq. 14: the support's relation, and what it is after each inner step.
+    /// Eq. 14: the relation of the support, before and after each inner step.
     fn adapt(&self, p: &Parameters, task: &MetaTask, support: &[Contrast], tape: &mut Tape) -> Vec<Vec<f64>> {
         let eta = f64::from(self.config.eta);
         let mut path = vec![self.support_relation(p, task, tape)];
@@ -500,7 +500,7 @@ impl Reference<'_> {
         self.adapt(p, task, &support, &mut tape)
     }
 
-    /// Eq. 17: what a step of training makes smaller, and what of it counts as constant.
+    /// Eq. 17: the loss of a training step, and which parts of it are constants.
     ///
     /// With constants given, those are taken in place of what the parameters make of them.
     pub(crate) fn loss(
@@ -779,7 +779,7 @@ mod tests {
         Pair { head: EntityId(head), tail: EntityId(tail) }
     }
 
-    /// What the configuration makes of its fixture.
+    /// The result of the configuration on its fixture.
     fn with_fixture<T>(
         config: &RanaConfig,
         seed: u64,

@@ -1,11 +1,11 @@
-//! [`RelationGroups`]: neighbours that attention cannot tell apart.
+//! [`RelationGroups`]: groups of neighbours with the same attention.
 //!
-//! Eq. 2 knows a neighbour by the relation to it alone, and entities often have many neighbours by the same
-//! relation: what attention and W3 make of a relation is computed once for all of them.
+//! In eq. 2 a neighbour is represented only by the relation to it, and an entity often has many neighbours with the
+//! same relation. Attention and W3 are computed once for each group.
 
 use rana_graph::Edge;
 
-/// Some neighbours alike.
+/// Neighbours with the same relation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RelationGroup {
     /// The relation to them, by its directed id.
@@ -25,12 +25,12 @@ pub(super) struct RelationGroups {
 }
 
 impl RelationGroups {
-    /// Of no neighbours yet, in a graph of so many directed relations.
+    /// Starts without neighbours, for a graph with this many directed relations.
     pub(super) fn new(relations: usize) -> Self {
         Self { groups: Vec::new(), of: Vec::new(), places: vec![0; relations] }
     }
 
-    /// Looks at the neighbours of an entity; if attention looks at them too, each is of its own group.
+    /// Groups the neighbours of an entity. With `tells_all_apart` each is its own group.
     pub(super) fn set(&mut self, edges: &[Edge], tells_all_apart: bool) {
         self.groups.clear();
         self.of.clear();
@@ -52,7 +52,7 @@ impl RelationGroups {
         self.groups.iter().copied()
     }
 
-    /// One of them, if there are so many.
+    /// The group with this number, if there is one.
     #[inline(always)]
     pub(super) fn get(&self, number: usize) -> Option<RelationGroup> {
         self.groups.get(number).copied()

@@ -9,17 +9,17 @@ use rayon::prelude::*;
 
 use super::config::{OuterReduction, RScope, ScoreSpace, TrainEntities};
 use super::diagnostics::{RanaDiagnostics, relative_entropy};
+use super::encoded_pairs::EncodedPairs;
 use super::encoder::{CHUNK, ChunkGradients, EncoderGradients, End, Projection};
 use super::inputs::Inputs;
 use super::objective::{ComputeTask, Factors, Objective, TaskOutcome};
-use super::pairs::EncodedPairs;
 use crate::real::{Real, add_scaled};
 use crate::training::MetaTask;
 use crate::training::StepResult;
 use crate::training::row_gradients::RowGradients;
 
-/// Into how many parts the way back is divided, each with a sum of its own. Sums are as large as all weights
-/// and twice all relations, so that every part costs memory to go through.
+/// The number of parts of the backward pass. Each has its own sum, as large as all weights and twice all relations,
+/// so every part costs memory.
 const PARTS: usize = 8;
 
 /// The loss of a batch and its gradients.

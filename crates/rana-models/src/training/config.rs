@@ -35,7 +35,7 @@ pub struct TrainerConfig {
     /// How the pairs of an episode are drawn. The paper is silent (D27); public code lets support and
     /// query overlap.
     pub sampling: Sampling,
-    /// What is trained on (D31).
+    /// The data mode (D31).
     pub data_mode: DataMode,
     /// Train without this part of the train tasks and choose the best model by it instead of dev:
     /// cross-validation, where dev is small.
@@ -52,7 +52,7 @@ pub struct TrainerConfig {
     pub adam_beta1: f32,
     /// Adam's decay of the second moment. As above.
     pub adam_beta2: f32,
-    /// What Adam adds to its denominator. As above.
+    /// The epsilon of Adam's denominator. As above.
     pub adam_epsilon: f32,
     /// Rows that a step does not touch (D32).
     pub adam_rows: RowUpdates,
@@ -63,9 +63,9 @@ pub struct TrainerConfig {
     pub weight_decay: f32,
     /// The most steps. The paper is silent (D30).
     pub steps: u64,
-    /// Dev evaluation after every so many steps. The paper is silent (D30).
+    /// The number of steps between dev evaluations. The paper is silent (D30).
     pub eval_every: u64,
-    /// Stop after so many evaluations without a new best MRR; 0 never does. The paper is silent (D30).
+    /// Stop after this many evaluations without a new best MRR; 0 means never. The paper is silent (D30).
     pub patience: u64,
     /// The same seed gives the same bits with any number of threads.
     pub seed: u64,
@@ -106,7 +106,7 @@ pub struct ConfigError {
     pub field: &'static str,
     /// Its value.
     pub value: String,
-    /// What it may be.
+    /// The values it may have.
     pub expected: &'static str,
 }
 

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `stepped_model.rs` | what a model must do to be trained |
 //! | `config.rs`, `run_config.rs` | the trainer's settings, and those together with the model's |
-//! | `batch.rs` | an episode with its negatives |
+//! | `meta_task.rs` | an episode with its negatives |
 //! | `trainer.rs` | the loop: batches, steps, dev evaluation, patience |
 //! | `weights.rs`, `learned_rows.rs`, `parameters.rs` | what learns |
 //! | `row_gradients.rs`, `optimiser.rs` | from gradients to updates |
@@ -12,11 +12,11 @@
 //! | `meta_training.rs` | from a graph and vectors to a run |
 //! | `calibration.rs` | how the scores of a trained model become confidence |
 
-mod batch;
 mod calibration;
 mod config;
 mod learned_rows;
 mod manifest;
+mod meta_task;
 mod meta_training;
 mod optimiser;
 mod parameters;
@@ -27,12 +27,12 @@ mod stepped_model;
 mod trainer;
 mod weights;
 
-pub use batch::{Contrasts, MetaTask};
 pub use calibration::calibrate;
 pub(crate) use config::FieldChecks;
 pub use config::{ConfigError, RowUpdates, TrainerConfig, require};
 pub use learned_rows::LearnedRows;
 pub use manifest::{BestRecord, Manifest, ManifestError};
+pub use meta_task::{Contrasts, MetaTask};
 pub use meta_training::MetaTraining;
 pub use parameters::{DimensionMismatch, ParameterLayout, Parameters, StartVectors};
 pub use row_gradients::SummedRows;

@@ -11,7 +11,7 @@ use super::learned_rows::LearnedRows;
 use super::weights::WeightBlocks;
 use crate::seed::{Purpose, rng};
 
-/// What a model learns: named blocks of weights, and tables.
+/// The parameters of a model: named blocks of weights, and tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParameterLayout {
     /// The dense weights.
@@ -27,7 +27,7 @@ pub struct ParameterLayout {
 /// Everything that a training learns.
 #[derive(Clone, Debug)]
 pub struct Parameters {
-    /// What learns.
+    /// The names and shapes of the parameters.
     pub layout: Arc<ParameterLayout>,
     /// The dense weights, in the order of the model's blocks.
     pub weights: Vec<f32>,
@@ -62,7 +62,7 @@ pub struct DimensionMismatch {
 }
 
 impl StartVectors {
-    /// Pre-trained vectors. An inverse relation without a row of its own translates backwards.
+    /// Pre-trained vectors. An inverse relation without its own row is the negative of the relation.
     ///
     /// # Errors
     /// If relation vectors are not as wide as those of entities.

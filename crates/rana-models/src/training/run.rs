@@ -41,7 +41,7 @@ const CHECKPOINT: &str = "checkpoint.safetensors";
 const LOCK: &str = ".lock";
 /// The prefix of the tensors of buffers.
 const BUFFER: &str = "buffer.";
-/// What the note in a file of tensors is called.
+/// The key of the note in a file of tensors.
 const NOTE: &str = "rana";
 
 /// Why a run cannot be read or written.
@@ -52,9 +52,9 @@ pub enum RunError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What was tried.
+        /// The operation that failed.
         action: &'static str,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The manifest cannot be read, or the run belongs to something else.
@@ -121,7 +121,7 @@ impl RunError {
 #[derive(Debug)]
 pub struct Run {
     path: PathBuf,
-    /// What it is.
+    /// Its manifest.
     pub manifest: Manifest,
     /// Its configuration.
     pub config: RunConfig,
@@ -138,7 +138,7 @@ struct KeptCalibration {
     calibration: Option<Calibration>,
 }
 
-/// What a checkpoint says beside its tensors.
+/// The content of a checkpoint apart from its tensors.
 #[derive(Serialize, Deserialize)]
 struct CheckpointNote {
     step: u64,
@@ -203,7 +203,7 @@ impl Run {
     /// Opens a run.
     ///
     /// # Errors
-    /// If there is none, or its files make no sense.
+    /// If there is no run, or its files are malformed.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, RunError> {
         let path = path.into();
         let manifest = Manifest::read(&path)?;
@@ -240,7 +240,7 @@ impl Run {
     /// The best model's parameters.
     ///
     /// # Errors
-    /// If there is none, or its file was cut short, altered or is of another configuration.
+    /// If there is no checkpoint, or its file was truncated, altered, or has another configuration.
     pub fn parameters(
         &self,
         layout: &Arc<ParameterLayout>,
@@ -510,7 +510,7 @@ impl Run {
         self.write_manifest()
     }
 
-    /// Models that neither the manifest nor the last checkpoint speaks of.
+    /// Removes models that neither the manifest nor the last checkpoint names.
     fn remove_old_models(&self, current: Option<u64>) {
         let current = current.map(model_name);
         let Ok(entries) = fs::read_dir(&self.path) else { return };

@@ -15,11 +15,11 @@ use crate::registry::{self, RegistryError};
 /// The key that names the model in a file.
 const MODEL: &str = "model";
 
-/// The configuration of a model, whichever it is. Implemented for every [`SteppedConfig`].
+/// The configuration of any model. Implemented for every [`SteppedConfig`].
 pub trait ModelConfig: erased_serde::Serialize + fmt::Debug + Any + Send + Sync {
     /// The name of the model in the registry.
     fn model_name(&self) -> &'static str;
-    /// Checks every field, alone and beside those of the trainer.
+    /// Checks every field, also together with those of the trainer.
     ///
     /// # Errors
     /// At the first field that cannot be used.

@@ -1,4 +1,4 @@
-//! [`SteppedModel`]: what a model must do to be trained by steps.
+//! [`SteppedModel`]: the interface of models that are trained step by step.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::batch::MetaTask;
 use super::config::{ConfigError, TrainerConfig};
+use super::meta_task::MetaTask;
 use super::parameters::{ParameterLayout, Parameters, StartVectors};
 use super::row_gradients::SummedRows;
 
@@ -18,10 +18,10 @@ use super::row_gradients::SummedRows;
 /// It knows its configuration and its graph; what it learns is in [`Parameters`], which the trainer keeps, updates and
 /// writes to disk.
 pub trait SteppedModel: Send + Sync {
-    /// What learns: named blocks of weights, and tables.
+    /// The names and shapes of its parameters.
     fn layout(&self) -> &Arc<ParameterLayout>;
 
-    /// What training starts from.
+    /// The initial parameters.
     fn initial(&self, start: &StartVectors) -> Parameters;
 
     /// How the negatives of a pair are drawn from the candidates of its task.
@@ -38,10 +38,10 @@ pub trait SteppedModel: Send + Sync {
     fn freeze(&self, parameters: Arc<Parameters>) -> Arc<dyn FewShotModel>;
 }
 
-/// What a step finds.
+/// The result of a step.
 #[derive(Clone, Debug, Default)]
 pub struct StepResult<T> {
-    /// What is minimised.
+    /// The loss.
     pub loss: f64,
     /// The gradient of the weights.
     pub weights: Vec<T>,
@@ -51,7 +51,7 @@ pub struct StepResult<T> {
     pub relations: Vec<T>,
     /// The gradients of the entity rows that were looked at; empty unless they learn.
     pub rows: SummedRows<T>,
-    /// What the batch looked like from the inside, by name.
+    /// Diagnostics of the batch, by name.
     pub diagnostics: Diagnostics,
 }
 
@@ -91,7 +91,7 @@ pub trait NegativeRule: Send + Sync {
         counts: &mut NegativeCounts,
     ) -> Vec<EntityId>;
 
-    /// What the counts of a batch say, by name, if anything is worth logging.
+    /// A named number that summarises the counts of a batch for the log, if there is one.
     fn diagnostic(&self, _: NegativeCounts) -> Option<(&'static str, f64)> {
         None
     }
@@ -112,7 +112,7 @@ pub trait SteppedConfig:
     /// The model.
     type Model: SteppedModel + 'static;
 
-    /// Checks every field, alone and beside those of the trainer.
+    /// Checks every field, also together with those of the trainer.
     ///
     /// # Errors
     /// At the first field that cannot be used.

@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::batch::{Contrasts, MetaTask};
 use super::config::{ConfigError, TrainerConfig};
+use super::meta_task::{Contrasts, MetaTask};
 use super::optimiser::{Adam, Moments, RowMoments, mean_norm};
 use super::parameters::{DimensionMismatch, Parameters, StartVectors};
 use super::run::RunError;
@@ -39,9 +39,9 @@ pub enum TrainingError {
         without.as_ref().map_or_else(String::new, |without| format!(" without fold {without}"))
     )]
     FoldIsKnown {
-        /// What training is to leave out.
+        /// The fold that training leaves out.
         fold: Fold,
-        /// What the vectors were trained without.
+        /// The fold that the vectors were trained without.
         without: Option<String>,
     },
     /// There is nothing to choose the best model by.
@@ -84,12 +84,12 @@ pub enum TrainingError {
     Validation(String),
 }
 
-/// What one step did.
+/// The result of one step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepReport {
     /// How many steps are done.
     pub step: u64,
-    /// What was minimised.
+    /// The loss.
     pub loss: f64,
     /// The batch from the inside, by name.
     pub diagnostics: Diagnostics,
@@ -107,7 +107,7 @@ impl Serialize for StepReport {
     }
 }
 
-/// What a run logs now and then.
+/// An entry of the log.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LogEntry {
     /// The last step.
@@ -123,7 +123,7 @@ pub struct LogEntry {
     pub relation_row_norm: f64,
 }
 
-/// What a dev evaluation found.
+/// The result of a dev evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ValidationReport {
     /// How many steps were done.
@@ -193,21 +193,21 @@ pub trait TrainingObserver {
     /// An entry of the log is due.
     ///
     /// # Errors
-    /// What is reported ends the training.
+    /// An error ends the training.
     fn logged(&mut self, _: &LogEntry) -> Result<(), TrainingError> {
         Ok(())
     }
     /// A dev evaluation is done.
     ///
     /// # Errors
-    /// What is reported ends the training.
+    /// An error ends the training.
     fn validated(&mut self, _: &ValidationReport) -> Result<(), TrainingError> {
         Ok(())
     }
     /// A good moment to keep the state.
     ///
     /// # Errors
-    /// What is reported ends the training.
+    /// An error ends the training.
     fn between_steps(&mut self, _: &TrainingState) -> Result<(), TrainingError> {
         Ok(())
     }
@@ -219,7 +219,8 @@ pub trait TrainingObserver {
 
 impl TrainingObserver for () {}
 
-/// Bytes of an entity table that are worth a copy in huge pages: neighbours and negatives are everywhere in it.
+/// The size of an entity table, in bytes, from which a copy in huge pages is faster: its rows are read in random
+/// order.
 const RESIDENT_BYTES: usize = 256 << 20;
 
 /// Trains a model by steps on the tasks of a graph.

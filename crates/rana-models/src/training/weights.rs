@@ -91,7 +91,7 @@ impl WeightBlocks {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no weights.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0

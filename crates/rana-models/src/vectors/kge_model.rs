@@ -73,7 +73,7 @@ pub enum KgeError {
     NoTaskRows {
         /// The model.
         model: ModelKind,
-        /// What they were trained on.
+        /// The facts they were trained on.
         origin: String,
     },
     /// The tasks are not those that the vectors were trained on.
@@ -119,7 +119,7 @@ impl KgeModel {
         self.shots
     }
 
-    /// Whether it can be evaluated with so many shots.
+    /// Whether it can be evaluated with this many shots.
     ///
     /// # Errors
     /// If it was trained on another number of facts of each task.
@@ -146,7 +146,7 @@ impl FewShotModel for KgeModel {
     }
 }
 
-/// A relation that has a row of its own.
+/// A relation with its own row.
 struct TrainedRelation {
     set: Arc<EmbeddingSet>,
     relation: RelationId,

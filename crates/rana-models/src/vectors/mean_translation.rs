@@ -1,4 +1,4 @@
-//! [`MeanTranslation`]: what entity vectors know of a relation before anything is learned.
+//! [`MeanTranslation`]: a relation as the mean of t − h over its support, without training.
 
 use rana_embed::{Norm, Table};
 use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};

@@ -1,21 +1,21 @@
-//! [`Decision`]: a verdict about a fact.
+//! [`Decision`]: a user's verdict on a fact.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A verdict about a fact.
+/// A user's verdict on a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Verdict {
-    /// It is right.
+    /// The fact is right.
     Accepted,
-    /// It is wrong.
+    /// The fact is wrong.
     Rejected,
-    /// An earlier verdict no longer counts.
+    /// The earlier verdict is withdrawn.
     Withdrawn,
 }
 
-/// A verdict that is not kept yet.
+/// A decision that is not saved yet.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Draft {
     /// The name of the relation.
@@ -29,10 +29,10 @@ pub(crate) struct Draft {
     pub(crate) confidence: Option<f64>,
 }
 
-/// A verdict as a line of the journal keeps it: by names, which outlive the ids of a graph.
+/// A decision as a line of the journal. It has names, because ids change with the graph.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Decision {
-    /// Counts up from 1.
+    /// The number of the decision, from 1.
     pub(crate) number: u64,
     pub(crate) relation: String,
     pub(crate) head: String,
@@ -40,7 +40,7 @@ pub(crate) struct Decision {
     pub(crate) verdict: Verdict,
     pub(crate) score: Option<f64>,
     pub(crate) confidence: Option<f64>,
-    /// When it was made, in UTC.
+    /// The time of the decision, in UTC.
     pub(crate) time: String,
 }
 
@@ -50,9 +50,9 @@ impl Decision {
         Self { number, relation, head, tail, verdict, score, confidence, time }
     }
 
-    /// Whether a line holds a decision as the journal writes it.
+    /// Whether a line is a decision as the journal writes it.
     pub(crate) fn is_line(line: &[u8]) -> bool {
-        // An array of the same values would be read as well.
+        // Serde would also accept an array of the same values.
         line.trim_ascii_start().starts_with(b"{") && serde_json::from_slice::<Self>(line).is_ok()
     }
 }

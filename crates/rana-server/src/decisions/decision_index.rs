@@ -1,4 +1,4 @@
-//! [`Ledger`]: the verdict that counts for each fact.
+//! [`DecisionIndex`]: the latest verdict on each fact.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,13 +6,13 @@ use super::decision::{Decision, Verdict};
 
 /// The latest verdict on each fact, unless it was withdrawn.
 #[derive(Debug, Default)]
-pub(crate) struct Ledger {
+pub(crate) struct DecisionIndex {
     by_fact: HashMap<[String; 3], u64>,
     by_number: BTreeMap<u64, Decision>,
 }
 
-impl Ledger {
-    /// Takes in the next decision.
+impl DecisionIndex {
+    /// Adds the next decision.
     pub(crate) fn add(&mut self, decision: Decision) {
         let fact = [&decision.relation, &decision.head, &decision.tail].map(String::clone);
         let before = match decision.verdict {
@@ -27,7 +27,7 @@ impl Ledger {
         }
     }
 
-    /// The verdicts on facts of a relation, or of all, in the order they were made.
+    /// The verdicts on facts of a relation, or of all relations, in the order they were made.
     pub(crate) fn of<'a>(&'a self, relation: Option<&'a str>) -> impl Iterator<Item = &'a Decision> {
         self.by_number.values().filter(move |decision| relation.is_none_or(|name| decision.relation == name))
     }
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn the_latest_verdict_counts() {
-        let mut ledger = Ledger::default();
+        let mut index = DecisionIndex::default();
         let decide = |number: u64, tail: &str, verdict| Decision {
             number,
             relation: "treats".to_owned(),
@@ -59,11 +59,11 @@ mod tests {
             (5, "never seen", Withdrawn),
             (6, "cold", Accepted),
         ] {
-            ledger.add(decide(number, tail, verdict));
+            index.add(decide(number, tail, verdict));
         }
-        let left: Vec<_> = ledger.of(None).map(|left| (left.number, &left.tail[..], left.verdict)).collect();
+        let left: Vec<_> = index.of(None).map(|left| (left.number, &left.tail[..], left.verdict)).collect();
         assert_eq!(left, [(3, "pain", Rejected), (6, "cold", Accepted)]);
-        assert_eq!(ledger.of(Some("treats")).count(), 2);
-        assert_eq!(ledger.of(Some("causes")).count(), 0);
+        assert_eq!(index.of(Some("treats")).count(), 2);
+        assert_eq!(index.of(Some("causes")).count(), 0);
     }
 }

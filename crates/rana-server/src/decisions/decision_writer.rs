@@ -1,4 +1,4 @@
-//! [`Keeper`]: takes decisions from many clients and writes them by one thread, many with one sync.
+//! [`DecisionWriter`]: collects decisions of many clients and writes them in one thread, many with one sync.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -8,22 +8,22 @@ use std::time::SystemTime;
 use tokio::sync::{mpsc, oneshot};
 
 use super::decision::{Decision, Draft};
-use super::decision_index::Ledger;
+use super::decision_index::DecisionIndex;
 use super::error::JournalError;
 use super::journal::{Journal, Opened};
 use super::torn_end::TornEnd;
 
-/// Decisions that wait for the disk before clients have to wait to hand in more.
+/// The most decisions that wait for the disk; further clients wait to submit.
 const WAITING: usize = 4096;
 
-/// Keeps decisions: what it has said a number for is on the disk.
-pub(crate) struct Keeper {
+/// Saves decisions. A decision that has got its number is on disk.
+pub(crate) struct DecisionWriter {
     sender: mpsc::Sender<Message>,
-    ledger: Arc<RwLock<Ledger>>,
+    index: Arc<RwLock<DecisionIndex>>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// The end that was no whole decision when the file was opened.
+    /// The incomplete end that the file had when it was opened.
     pub(crate) torn: Option<TornEnd>,
-    /// How many decisions the file held when it was opened.
+    /// The number of decisions in the file when it was opened.
     pub(crate) found: usize,
 }
 
@@ -32,16 +32,16 @@ enum Message {
     Stop,
 }
 
-/// Why a decision was not kept.
+/// Why a decision was not saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NotKept {
     /// The server is being stopped.
     Stopping,
-    /// The disk refused.
+    /// The disk failed.
     Disk(String),
 }
 
-impl Keeper {
+impl DecisionWriter {
     /// Opens the file of decisions and starts the thread that writes it.
     ///
     /// # Errors
@@ -49,45 +49,45 @@ impl Keeper {
     pub(crate) fn open(path: &Path) -> Result<Self, JournalError> {
         let Opened { journal, decisions, torn } = Journal::open(path)?;
         let found = decisions.len();
-        let mut ledger = Ledger::default();
-        decisions.into_iter().for_each(|decision| ledger.add(decision));
-        let ledger = Arc::new(RwLock::new(ledger));
+        let mut index = DecisionIndex::default();
+        decisions.into_iter().for_each(|decision| index.add(decision));
+        let index = Arc::new(RwLock::new(index));
         let (sender, receiver) = mpsc::channel(WAITING);
         let thread = thread::Builder::new()
             .name("decisions".to_owned())
             .spawn({
-                let ledger = Arc::clone(&ledger);
-                move || write(journal, receiver, &ledger)
+                let index = Arc::clone(&index);
+                move || write(journal, receiver, &index)
             })
             .map_err(|source| JournalError::Io { path: path.to_owned(), source })?;
-        Ok(Self { sender, ledger, thread: Mutex::new(Some(thread)), torn, found })
+        Ok(Self { sender, index, thread: Mutex::new(Some(thread)), torn, found })
     }
 
-    /// Keeps a decision and gives its number once the disk has it.
+    /// Saves a decision and gives its number once it is on disk.
     pub(crate) async fn keep(&self, draft: Draft) -> Result<u64, NotKept> {
         let (reply, kept) = oneshot::channel();
         self.sender.send(Message::Keep(draft, reply)).await.map_err(|_| NotKept::Stopping)?;
         kept.await.map_err(|_| NotKept::Stopping)?.map_err(NotKept::Disk)
     }
 
-    /// Reads what counts now.
-    pub(crate) fn read<T>(&self, read: impl FnOnce(&Ledger) -> T) -> T {
-        read(&self.ledger.read().unwrap_or_else(PoisonError::into_inner))
+    /// Reads the current verdicts.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&DecisionIndex) -> T) -> T {
+        read(&self.index.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Keeps what was handed in so far and takes no more.
+    /// Saves all submitted decisions and accepts no more.
     pub(crate) fn close(&self) {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
-            // Fails only if the thread has ended.
+            // This fails only if the thread has ended.
             let _ = self.sender.blocking_send(Message::Stop);
             let _ = thread.join();
         }
     }
 }
 
-/// Writes all that has come in while the disk was busy at once.
-fn write(mut journal: Journal, mut receiver: mpsc::Receiver<Message>, ledger: &RwLock<Ledger>) {
+/// Writes decisions. All that arrived while the disk was busy are written together.
+fn write(mut journal: Journal, mut receiver: mpsc::Receiver<Message>, index: &RwLock<DecisionIndex>) {
     let mut is_stopping = false;
     while !is_stopping && let Some(first) = receiver.blocking_recv() {
         let mut batch = Vec::new();
@@ -108,12 +108,12 @@ fn write(mut journal: Journal, mut receiver: mpsc::Receiver<Message>, ledger: &R
         let outcome = if decisions.is_empty() { Ok(()) } else { journal.append(&decisions) };
         let numbers: Vec<u64> = decisions.iter().map(|decision| decision.number).collect();
         if outcome.is_ok() {
-            // Before it is acknowledged, so that a client reads what was acknowledged.
-            let mut ledger = ledger.write().unwrap_or_else(PoisonError::into_inner);
-            decisions.into_iter().for_each(|decision| ledger.add(decision));
+            // Update the verdicts before the reply, so that a client can read what was acknowledged.
+            let mut index = index.write().unwrap_or_else(PoisonError::into_inner);
+            decisions.into_iter().for_each(|decision| index.add(decision));
         }
         for (number, reply) in numbers.into_iter().zip(replies) {
-            // A client that went away needs no answer.
+            // The client may have disconnected.
             let _ = reply.send(outcome.clone().map(|()| number));
         }
     }
@@ -140,22 +140,22 @@ mod tests {
     fn many_at_once_lose_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("decisions.jsonl");
-        let keeper = Arc::new(Keeper::open(&path).unwrap());
+        let writer = Arc::new(DecisionWriter::open(&path).unwrap());
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
         let tasks: Vec<_> = (0..500)
             .map(|number| {
-                let keeper = Arc::clone(&keeper);
-                runtime.spawn(async move { keeper.keep(draft(format!("{number}"))).await.unwrap() })
+                let writer = Arc::clone(&writer);
+                runtime.spawn(async move { writer.keep(draft(format!("{number}"))).await.unwrap() })
             })
             .collect();
         let numbers: BTreeSet<u64> = tasks.into_iter().map(|task| runtime.block_on(task).unwrap()).collect();
         assert_eq!(numbers, (1..=500).collect());
-        assert_eq!(keeper.read(|ledger| ledger.of(None).count()), 500);
-        keeper.close();
-        keeper.close();
-        assert_eq!(runtime.block_on(keeper.keep(draft("late".to_owned()))), Err(NotKept::Stopping));
-        drop(keeper);
-        let again = Keeper::open(&path).unwrap();
+        assert_eq!(writer.read(|index| index.of(None).count()), 500);
+        writer.close();
+        writer.close();
+        assert_eq!(runtime.block_on(writer.keep(draft("late".to_owned()))), Err(NotKept::Stopping));
+        drop(writer);
+        let again = DecisionWriter::open(&path).unwrap();
         assert_eq!((again.found, again.torn.as_ref()), (500, None));
         again.close();
     }

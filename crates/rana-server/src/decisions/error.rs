@@ -8,7 +8,7 @@ use super::journal_header::VERSION;
 /// Why the file of decisions cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error("{}: the decisions cannot be read or written: {source}. Choose another file, or repair this one", path.display())]
     Io {
         /// The file.
@@ -16,13 +16,13 @@ pub enum JournalError {
         /// Why.
         source: io::Error,
     },
-    /// Another server uses it.
-    #[error("{}: another server keeps its decisions here. Stop it, or choose another file", path.display())]
+    /// Another server uses the file.
+    #[error("{}: another server saves its decisions here. Stop it, or choose another file", path.display())]
     Locked {
         /// The file.
         path: PathBuf,
     },
-    /// It is something else.
+    /// The file is not a journal.
     #[error(
         "{}: this is not a journal of decisions. It was left as it is; choose another file, which need not exist yet",
         path.display()
@@ -43,7 +43,7 @@ pub enum JournalError {
         /// The version it has.
         version: u64,
     },
-    /// A line before the end makes no sense.
+    /// A line before the end is malformed.
     #[error("{}, line {line}: {message}. The file was left as it is; correct the line, or choose another file", path.display())]
     Malformed {
         /// The file.
@@ -53,9 +53,9 @@ pub enum JournalError {
         /// What is wrong with it.
         message: String,
     },
-    /// The torn end of the journal could not be saved.
+    /// The incomplete end of the journal could not be saved.
     #[error(
-        "{}: the torn end of {} cannot be saved here: {source}. The journal was left as it is; make room for the file and \
+        "{}: the incomplete end of {} cannot be saved here: {source}. The journal was left as it is; make room for the file and \
          let the server write it",
         path.display(),
         journal.display()
@@ -63,7 +63,7 @@ pub enum JournalError {
     Torn {
         /// The journal.
         journal: PathBuf,
-        /// The file beside it.
+        /// The file for the end.
         path: PathBuf,
         /// Why.
         source: io::Error,

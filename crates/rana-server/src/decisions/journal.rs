@@ -1,50 +1,51 @@
-//! [`Journal`]: the file that keeps decisions: a header, then one JSON object a line, only ever appended to.
+//! [`Journal`]: the file of decisions. It has a header, then one JSON object per line, and is only appended to.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::decision::Decision;
-use super::directory::sync_directory;
 use super::error::JournalError;
 use super::journal_header::Beginning;
+use super::sync_directory::sync_directory;
 use super::torn_end::TornEnd;
 
-/// How many bytes are read to find out whether a file is a journal: it may be something large.
+/// The bytes that are read to check that a file is a journal; other files may be large.
 const FIRST_BYTES: u64 = 1 << 20;
 
-/// The file that keeps decisions.
+/// The file of decisions.
 #[derive(Debug)]
 pub(super) struct Journal {
     file: File,
     path: PathBuf,
-    /// How many bytes are known to be on the disk, whole lines all of them.
+    /// The bytes that are on disk, all of them complete lines.
     length: u64,
     /// The number of the last decision.
     last: u64,
-    /// Why nothing can be written any more.
+    /// The reason why nothing can be written any more.
     broken: Option<String>,
 }
 
-/// What a journal held when it was opened.
+/// The content of a journal when it was opened.
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) journal: Journal,
     pub(super) decisions: Vec<Decision>,
-    /// The end that was no whole decision.
+    /// The incomplete end, if there was one.
     pub(super) torn: Option<TornEnd>,
 }
 
 impl Journal {
-    /// Opens or makes the file with an exclusive lock, and moves an unfinished end into a file beside it.
+    /// Opens or creates the file with an exclusive lock, and moves an incomplete end into a file beside it.
     ///
     /// # Errors
-    /// If another process has locked it, it is not a journal, a line before the end is malformed, or the system fails.
+    /// If another process has locked it, it is not a journal, a line before the end is malformed, or the system
+    /// fails.
     pub(super) fn open(path: &Path) -> Result<Opened, JournalError> {
         let io = |source| JournalError::Io { path: path.to_owned(), source };
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
-        // Pipes and devices keep nothing.
+        // Pipes and devices store nothing.
         if !file.metadata().map_err(io)?.is_file() {
             return Err(JournalError::NotAJournal { path: path.to_owned() });
         }
@@ -61,7 +62,7 @@ impl Journal {
         let length = length as u64;
         let mut torn = None;
         if !end.is_empty() {
-            // It is on the disk twice before it is cut off here.
+            // The end is saved in both files before it is removed from this one.
             torn = Some(TornEnd::save(path, &file, end)?);
             file.set_len(length).map_err(io)?;
         }
@@ -84,10 +85,10 @@ impl Journal {
         self.last + 1
     }
 
-    /// Writes decisions and waits until the disk has them.
+    /// Writes decisions and waits until they are on disk.
     ///
     /// # Errors
-    /// If the disk refuses; then none of them counts.
+    /// If the disk fails; then none of them is saved.
     pub(super) fn append(&mut self, decisions: &[Decision]) -> Result<(), String> {
         if let Some(broken) = &self.broken {
             return Err(broken.clone());
@@ -100,7 +101,7 @@ impl Journal {
         let say = |error: io::Error| format!("{}: {error}", self.path.display());
         if let Err(error) = self.file.write_all(&lines) {
             let said = say(error);
-            // What half arrived must not stand before what comes next.
+            // Remove what was written partly, so that it does not corrupt the next line.
             let restored = self
                 .file
                 .set_len(self.length)
@@ -112,7 +113,7 @@ impl Journal {
             return Err(said);
         }
         if let Err(error) = self.file.sync_data() {
-            // The content of the disk is unknown now, and a second sync may succeed all the same.
+            // The content of the disk is now unknown, and a second sync might wrongly succeed.
             let said = format!("{}; start the server again", say(error));
             self.broken = Some(said.clone());
             return Err(said);
@@ -125,13 +126,13 @@ impl Journal {
 
 struct Lines {
     decisions: Vec<Decision>,
-    /// Up to where lines make sense.
+    /// The end of the valid lines.
     length: usize,
-    /// What the last of them lacks.
+    /// The bytes that the last of them lacks.
     missing: &'static [u8],
 }
 
-/// Reads lines up to the first that makes no sense, which must be the end: what a killed writer leaves.
+/// Reads lines up to the first invalid one, which must be the end: a killed writer leaves such an end.
 fn read(path: &Path, bytes: &[u8], beginning: &Beginning) -> Result<Lines, JournalError> {
     let (length, missing, first) = match *beginning {
         Beginning::Header { length, missing } => (length, missing, 2),
@@ -148,10 +149,10 @@ fn read(path: &Path, bytes: &[u8], beginning: &Beginning) -> Result<Lines, Journ
                 lines.missing = if line.ends_with(b"\n") { b"" } else { b"\n" };
                 continue;
             }
-            Ok(decision) => format!("decision {} stands behind decision {last}", decision.number),
+            Ok(decision) => format!("decision {} comes after decision {last}", decision.number),
             Err(error) => format!("{error}; expected a decision, as the lines around it have"),
         };
-        // A killed writer leaves a last line that is not whole, a lost disk zeros. Anything else is damage.
+        // A killed writer leaves an incomplete last line, and a failed disk zeros. Anything else is damage.
         let is_torn = rest.peek().is_none() || line.contains(&0);
         if !is_torn || Decision::is_line(line) || rest.any(|(line, _)| Decision::is_line(line)) {
             return Err(JournalError::Malformed { path: path.to_owned(), line: number, message });
@@ -191,7 +192,7 @@ mod tests {
         fs::read(path).unwrap()
     }
 
-    /// As it was written before there were headers.
+    /// A journal as older versions wrote it, without a header.
     fn headerless(range: std::ops::Range<u64>) -> Vec<u8> {
         decisions(range)
             .iter()
@@ -199,7 +200,7 @@ mod tests {
             .collect()
     }
 
-    /// Opens a file that must be refused, and sees that nothing has changed.
+    /// Opens a file that must be rejected, and checks that it is unchanged.
     fn refused(bytes: &[u8]) -> JournalError {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("decisions.jsonl");
@@ -247,7 +248,7 @@ mod tests {
         let path = dir.path().join("decisions.jsonl");
         let first = Journal::open(&path).unwrap();
         let error = Journal::open(&path).unwrap_err();
-        assert!(error.to_string().contains("another server keeps its decisions here"), "{error}");
+        assert!(error.to_string().contains("another server saves its decisions here"), "{error}");
         drop(first);
         assert!(Journal::open(&path).is_ok());
     }
@@ -273,9 +274,9 @@ mod tests {
             }
         }
         let error = refused(&[&bytes, &bytes[HEADER.len()..]].concat());
-        assert!(error.to_string().contains("line 5: decision 1 stands behind decision 3"), "{error}");
+        assert!(error.to_string().contains("line 5: decision 1 comes after decision 3"), "{error}");
         let error = refused(&[&bytes, &b" "[..], &headerless(1..2)].concat());
-        assert!(error.to_string().contains("line 5: decision 1 stands behind decision 3"), "{error}");
+        assert!(error.to_string().contains("line 5: decision 1 comes after decision 3"), "{error}");
         let error = refused(&[&bytes, &b"one\ntwo\n"[..]].concat());
         assert!(error.to_string().contains("line 5: "), "{error}");
         let error = Journal::open(dir.path()).unwrap_err();
@@ -329,12 +330,12 @@ mod tests {
         }
     }
 
-    /// Where nothing can be made beside a journal, its torn end stays where it is.
+    /// If no file can be created beside a journal, its incomplete end stays where it is.
     #[test]
     #[cfg(target_os = "linux")]
     fn an_end_that_cannot_be_saved_is_not_cut_off() {
         let dir = tempfile::tempdir().unwrap();
-        // So long a name that none longer is allowed.
+        // The longest name that is allowed.
         let path = dir.path().join("d".repeat(255));
         let bytes = [HEADER.as_bytes(), &headerless(1..3), b"{\"number\":3,"].concat();
         fs::write(&path, &bytes).unwrap();
@@ -370,13 +371,13 @@ mod tests {
             let path = dir.path().join("decisions.jsonl");
             let bytes = written(&path, 6);
             let cut = HEADER.len() + cut.min(bytes.len() - HEADER.len());
-            // A disk may also have made room for bytes that never came.
+            // A disk may also have reserved space for bytes that were never written.
             let left = [&bytes[..cut], &garbage[..]].concat();
             fs::write(&path, &left).unwrap();
             let whole = bytes[HEADER.len()..cut].iter().filter(|byte| **byte == b'\n').count() as u64;
             let Opened { mut journal, decisions: found, torn } = Journal::open(&path).unwrap();
             let count = found.len() as u64;
-            // The last line may be whole but for its end.
+            // The last line may be complete except for its line break.
             prop_assert!(count == whole || (count == whole + 1 && garbage.is_empty()), "{count} of {whole}");
             prop_assert_eq!(&found, &decisions(1..count + 1));
             if let Some(torn) = torn {

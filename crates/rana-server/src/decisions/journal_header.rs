@@ -1,4 +1,4 @@
-//! [`Beginning`]: the first line of a file, which tells a journal from anything else.
+//! [`Beginning`]: the first line of a file, which shows whether it is a journal.
 
 use std::path::Path;
 
@@ -11,25 +11,25 @@ use super::error::JournalError;
 pub(super) const HEADER: &str = "{\"rana-decisions\":1}\n";
 /// The field of the header that holds the version.
 const NAME: &str = "rana-decisions";
-/// The version that is written and read.
+/// The version that this program reads and writes.
 pub(super) const VERSION: u64 = 1;
 
-/// How a journal begins.
+/// The beginning of a journal.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Beginning {
-    /// With the header, or with as much of it as was written before a crash.
+    /// The header, or as much of it as was written before a crash.
     Header {
-        /// How many bytes of it are there.
+        /// The number of its bytes that are there.
         length: usize,
-        /// What has to follow them.
+        /// The bytes that are missing.
         missing: &'static [u8],
     },
-    /// With a decision, as before there were headers.
+    /// A decision, as in journals of older versions without a header.
     Decision,
 }
 
 impl Beginning {
-    /// Finds out how a journal begins, from its first bytes or all of them.
+    /// Finds out how a journal begins, from its first bytes.
     ///
     /// # Errors
     /// If it is not a journal, or cannot be read.

@@ -1,12 +1,12 @@
-//! Decisions of people about answers: received, kept on disk, listed.
+//! `/v1/decisions`: users' verdicts on answers, received, saved on disk, and listed.
 
 mod decision;
 mod decision_index;
 mod decision_writer;
-mod directory;
 mod error;
 mod journal;
 mod journal_header;
+mod sync_directory;
 mod torn_end;
 
 use std::sync::Arc;
@@ -19,38 +19,38 @@ use utoipa::{IntoParams, ToSchema};
 
 use decision::Draft;
 pub(crate) use decision::{Decision, Verdict};
-pub(crate) use decision_writer::Keeper;
+pub(crate) use decision_writer::DecisionWriter;
 use decision_writer::NotKept;
 pub use error::JournalError;
 pub use torn_end::TornEnd;
 
 use crate::app::App;
 use crate::entity_body::Entity;
-use crate::extract::{Body, Params};
-use crate::json::JsonBytes;
+use crate::extractors::{Body, Params};
+use crate::json_response::JsonBytes;
 use crate::problem::Problem;
 use crate::relation_question::LONGEST_RELATION;
 
-/// Which decisions are asked for.
+/// The parameters of a list of decisions.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct DecisionParams {
-    /// Only those about facts of this relation.
+    /// Only decisions about facts of this relation.
     relation: Option<String>,
 }
 
-/// The verdicts that count.
+/// The verdicts that are not withdrawn.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Decisions {
     /// In the order they were made.
     decisions: Vec<KeptDecision>,
 }
 
-/// A verdict that counts.
+/// A verdict that is not withdrawn.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct KeptDecision {
-    /// Counts up with every decision.
+    /// The number of the decision; increases with every decision.
     number: u64,
     /// The name of the relation.
     relation: String,
@@ -58,17 +58,17 @@ pub(crate) struct KeptDecision {
     head: Entity,
     /// The tail of the fact.
     tail: Entity,
-    /// What was said.
+    /// The verdict.
     verdict: Verdict,
     /// The score that the answer had.
     score: Option<f64>,
-    /// How sure the answer was.
+    /// The confidence that the answer had.
     confidence: Option<f64>,
-    /// When it was said, in UTC.
+    /// The time of the decision, in UTC.
     time: String,
 }
 
-/// A verdict about a fact.
+/// A verdict to save.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewDecision {
@@ -82,14 +82,14 @@ pub(crate) struct NewDecision {
     verdict: Verdict,
     /// The score that the answer had.
     score: Option<f64>,
-    /// How sure the answer was.
+    /// The confidence that the answer had.
     confidence: Option<f64>,
 }
 
-/// The number of a decision that is on the disk.
+/// The number of a saved decision.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Numbered {
-    /// Counts up with every decision.
+    /// The number of the decision; increases with every decision.
     number: u64,
 }
 
@@ -120,14 +120,14 @@ pub(crate) async fn list(
                 time: decision.time.clone(),
             };
             let decisions =
-                app.decisions.read(|ledger| ledger.of(params.relation.as_deref()).map(kept).collect());
+                app.decisions.read(|index| index.of(params.relation.as_deref()).map(kept).collect());
             JsonBytes::new(&Decisions { decisions })
         }
     };
     app.quick.run(work).await
 }
 
-/// Keeps a verdict; the answer comes once it is on the disk.
+/// Saves a verdict. The response is sent once it is on disk.
 #[utoipa::path(
     post,
     path = "/v1/decisions",
@@ -168,12 +168,11 @@ pub(crate) async fn decide(
             Ok((StatusCode::CREATED, JsonBytes::new(&Numbered { number })?).into_response())
         }
         Err(NotKept::Stopping) => {
-            let detail =
-                "The server is being stopped; the decision was not kept. Send it again once it is back.";
+            let detail = "The server is being stopped; the decision was not saved. Send it again when the server is back.";
             Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Stopping", detail).retry_after(5))
         }
         Err(NotKept::Disk(why)) => Err(Problem::internal(format!(
-            "The decision was not kept, because it could not be written: {why}. Check the disk, then send it again."
+            "The decision was not saved, because it could not be written: {why}. Check the disk, then send it again."
         ))),
     }
 }

@@ -1,14 +1,14 @@
-//! [`TornEnd`]: the unfinished end of a journal, saved in a file beside it.
+//! [`TornEnd`]: the incomplete end of a journal, saved in a file beside it.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::directory::sync_directory;
 use super::error::JournalError;
+use super::sync_directory::sync_directory;
 
-/// The unfinished end of a journal, saved in a file beside it. A crash leaves such an end.
+/// The incomplete end of a journal, saved in a file beside it. A crash leaves such an end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TornEnd {
     journal: PathBuf,
@@ -17,14 +17,14 @@ pub struct TornEnd {
 }
 
 impl TornEnd {
-    /// Copies the end of a journal into a new file beside it and waits until the disk has it.
+    /// Copies the end of a journal into a new file beside it and waits until it is on disk.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// If the system fails.
     pub(super) fn save(journal: &Path, file: &File, end: &[u8]) -> Result<Self, JournalError> {
         let (path, mut copy) = new_file(journal)?;
         let mut write = || {
-            // Who may not read the journal may not read its end either.
+            // The copy has the same permissions as the journal.
             copy.set_permissions(file.metadata()?.permissions())?;
             copy.write_all(end)?;
             copy.sync_all()?;
@@ -33,20 +33,20 @@ impl TornEnd {
         match write() {
             Ok(()) => Ok(Self { journal: journal.to_owned(), path, length: end.len() as u64 }),
             Err(source) => {
-                // The journal still has everything, and half a copy is useless.
+                // The journal still has everything, so remove the incomplete copy.
                 let _ = fs::remove_file(&path);
                 Err(JournalError::Torn { journal: journal.to_owned(), path, source })
             }
         }
     }
 
-    /// The file that has it now.
+    /// The file with the end.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How many bytes it has.
+    /// Its length in bytes.
     #[must_use]
     pub fn length(&self) -> u64 {
         self.length
@@ -65,7 +65,7 @@ impl fmt::Display for TornEnd {
     }
 }
 
-/// Makes the first file `JOURNAL.torn-1`, `JOURNAL.torn-2`, … that is not there yet.
+/// Creates the first of the files `JOURNAL.torn-1`, `JOURNAL.torn-2`, … that does not exist.
 fn new_file(journal: &Path) -> Result<(PathBuf, File), JournalError> {
     let mut number = 1_u64;
     loop {

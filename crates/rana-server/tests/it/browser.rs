@@ -22,7 +22,7 @@ fn from_support_pairs_to_accepted_facts_to_a_file() {
     browser.wait("return document.querySelectorAll('#supports li').length === 5");
     browser.picture("desktop-form", 1280, 900);
 
-    // A relation of one's own: pairs with autocomplete and by typing, a misspelled one put right.
+    // A new relation: pairs chosen from suggestions and typed, with a spelling mistake corrected.
     browser.go(&page(""));
     browser.wait("return document.getElementById('relation') !== null");
     browser.script("sessionStorage.clear(); localStorage.clear()");
@@ -52,7 +52,7 @@ fn from_support_pairs_to_accepted_facts_to_a_file() {
     browser.picture("desktop-answers", 1280, 900);
     browser.picture("phone-answers", 360, 780);
 
-    // Reasons are drawn, with words beside the picture.
+    // Reasons are shown as a drawing and as text.
     browser.click("[data-answer] [data-action=open]");
     browser.wait("return document.querySelector('[data-explanation] svg') !== null");
     let said = browser.script("return document.querySelector('[data-explanation]').innerText");
@@ -62,7 +62,7 @@ fn from_support_pairs_to_accepted_facts_to_a_file() {
     browser.picture("desktop-dark", 1280, 1100);
     browser.picture("phone-dark", 360, 780);
 
-    // The keyboard alone: accept the first, reject the second, take the third back.
+    // Only the keyboard: accept the first, reject the second, accept and withdraw the third.
     browser.script("document.querySelector('[data-answer]').focus()");
     browser.press("a");
     browser.wait("return document.querySelector('[data-rank=\"1\"]').dataset.verdict === 'accepted'");
@@ -86,7 +86,7 @@ fn from_support_pairs_to_accepted_facts_to_a_file() {
         .collect();
     assert_eq!(verdicts, [(&json!(accepted), &json!("accepted")), (&json!(rejected), &json!("rejected"))]);
 
-    // Decisions flow back: the accepted fact is a support and no answer any more, the rejected one is gone.
+    // Decisions are used: the accepted fact is in the support and no longer an answer, and the rejected one is gone.
     browser.script("const box = document.getElementById('use-decisions'); if (!box.checked) box.click()");
     browser.script("document.querySelectorAll('[data-answer]').forEach(a => a.dataset.old = '')");
     browser.click("#complete");

@@ -1,4 +1,4 @@
-//! A client that can do everything wrong.
+//! An HTTP client that can also send malformed requests.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// What a server answered.
+/// The response of a server.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -78,7 +78,7 @@ pub(crate) fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// Posts to a server that may be killed meanwhile: nothing if it did not answer.
+/// Posts to a server that may be killed meanwhile. `None` if it did not respond.
 pub(crate) fn try_post(address: SocketAddr, path: &str, body: &Value) -> Option<Answer> {
     let mut stream = TcpStream::connect(address).ok()?;
     let body = body.to_string();
@@ -90,7 +90,7 @@ pub(crate) fn try_post(address: SocketAddr, path: &str, body: &Value) -> Option<
     stream.write_all(request.as_bytes()).ok()?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).ok()?;
-    // What was cut short is no answer.
+    // An incomplete response does not count.
     let answer = answer.windows(4).any(|four| four == b"\r\n\r\n").then(|| Answer::parse(&answer))?;
     (answer.header("content-length") == answer.body.len().to_string()).then_some(answer)
 }

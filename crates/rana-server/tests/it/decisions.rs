@@ -1,4 +1,4 @@
-//! Decisions are kept, whatever happens.
+//! Saved decisions survive crashes, full disks and damaged files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};
@@ -142,7 +142,7 @@ fn a_torn_end_is_moved_aside_each_time() {
         let dir = server.stop();
         let bytes = std::fs::read(&path).unwrap();
         let start = bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
-        // Each time the crash left less of it.
+        // Each simulated crash leaves less of the last line.
         let end = bytes.len() - 7 * (torn.len() + 1);
         torn.push(bytes[start..end].to_vec());
         std::fs::write(&path, &bytes[..end]).unwrap();
@@ -251,7 +251,7 @@ fn a_journal_from_before_there_were_headers_still_works() {
 fn two_servers_do_not_share_a_file() {
     let server = Running::new();
     let Err(error) = bind(&server.decisions()) else { panic!("bound") };
-    assert!(error.to_string().contains("another server keeps its decisions here"), "{error}");
+    assert!(error.to_string().contains("another server saves its decisions here"), "{error}");
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn what_was_begun_is_finished_before_the_server_stops() {
     );
     stream.write_all(head.as_bytes()).unwrap();
     stream.write_all(&body.as_bytes()[..10]).unwrap();
-    // The server has to have begun to read it.
+    // Wait until the server has begun to read it.
     std::thread::sleep(Duration::from_millis(300));
     server.begin_to_stop();
     std::thread::sleep(Duration::from_millis(300));
@@ -337,7 +337,7 @@ fn what_was_begun_is_finished_before_the_server_stops() {
     assert!(std::net::TcpStream::connect(address).is_err());
 }
 
-/// What this test program is told when it is to be a server.
+/// The variable that makes this test program run as a server.
 const CHILD: &str = "RANA_TEST_SERVER";
 
 #[test]
@@ -420,7 +420,7 @@ fn a_killed_server_has_lost_nothing() {
     println!("{} decisions acknowledged, {} kept", acknowledged.len(), kept.len());
 }
 
-/// A limit on the size of files stands for a disk that is full.
+/// A limit on the size of files simulates a full disk.
 #[test]
 #[cfg(unix)]
 fn a_full_disk_refuses_decisions_and_loses_none() {

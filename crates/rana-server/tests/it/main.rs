@@ -1,4 +1,4 @@
-//! The server as clients meet it: over a socket, with a run that was really trained.
+//! Tests of the server over a socket, with a trained run.
 #![allow(missing_docs, clippy::unwrap_used, clippy::needless_pass_by_value)]
 
 mod browser;

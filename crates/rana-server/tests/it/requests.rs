@@ -1,4 +1,4 @@
-//! Whatever a client does wrong, it is told so, and the next one is answered.
+//! Wrong requests get a problem, and the server keeps answering others.
 
 use std::io::{Read, Write};
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ fn is_well(address: SocketAddr) {
     assert_eq!(get(address, "/healthz").json(), json!({"status": "ok"}));
 }
 
-/// A request that could be answered, with some fields replaced.
+/// A valid request with some fields replaced.
 fn request(fields: Value) -> Value {
     let mut request = json!({
         "relation": "new",
@@ -185,7 +185,7 @@ fn only_who_has_the_token_may_ask() {
     for path in ["/v1/entities?q=a", "/v1/entities/virus", "/v1/relations", "/v1/decisions", "/v1/export"] {
         get(address, path).problem(401, "Token needed");
     }
-    // With a token, the name it is asked by does not matter; the page has to load to ask for it.
+    // With a token, any host name works. The page loads without the token, to ask for it.
     let other = [("authorization", &*format!("Bearer {token}")), ("host", "rana.example.org")];
     assert_eq!(ask(address, "GET", "/v1/run", &other, b"").status, 200);
     for path in ["/", "/app.js", "/healthz", "/openapi.json"] {
@@ -204,7 +204,7 @@ fn slow_clients_do_not_hold_others_up() {
     let server = Running::with(Limits { read_seconds: 1, connections: 8, ..limits() }, None);
     let address = server.address;
     let start = Instant::now();
-    // As many as there are places, each sending nothing, half a head, or a body byte by byte.
+    // As many connections as allowed, which send nothing, half a head, or a body byte by byte.
     let mut silent = connect(address);
     let mut half: Vec<_> = (0..6).map(|_| connect(address)).collect();
     for stream in &mut half {
@@ -232,7 +232,7 @@ fn slow_clients_do_not_hold_others_up() {
         }
         answer
     });
-    // Waits for a place, which comes free once the slow ones are cut off.
+    // Waits until the slow connections are closed.
     is_well(address);
     let dripped = drip.join().unwrap();
     Answer::parse(&dripped).problem(408, "Request too slow");
@@ -250,7 +250,7 @@ fn a_client_that_does_not_read_loses_its_place() {
     let server = Running::with(Limits { read_seconds: 1, connections: 1, ..limits() }, None);
     let address = server.address;
     let mut deaf = connect(address);
-    // More than the system's buffers hold.
+    // More than the buffers of the system hold.
     let request = format!("GET /openapi.json HTTP/1.1\r\nhost: {address}\r\n\r\n");
     deaf.write_all(request.repeat(2000).as_bytes()).unwrap();
     let start = Instant::now();
@@ -274,7 +274,7 @@ fn nonsense_on_the_wire() {
     }
     let long = format!("GET /{} HTTP/1.1\r\nhost: localhost\r\n\r\n", "x".repeat(200_000));
     exchange(SHARED.address, long.as_bytes());
-    // One that goes away in the middle.
+    // A client that disconnects in the middle.
     let mut stream = connect(SHARED.address);
     stream
         .write_all(b"POST /v1/complete HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n")

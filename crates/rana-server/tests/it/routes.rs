@@ -1,11 +1,11 @@
-//! Every route answers as its description says.
+//! Every route responds as described in /openapi.json.
 
 use serde_json::{Value, json};
 
 use crate::client::{Answer, ask, exchange, get, post};
 use crate::running::{Running, SHARED, limits, run_path};
 
-/// A question that the graph has an answer to.
+/// The example question of the served run.
 fn example() -> Value {
     get(SHARED.address, "/v1/run").json()["example"].clone()
 }
@@ -106,7 +106,7 @@ fn a_relation_is_completed_and_explained() {
     // A task needs no support, and the same support gives the same answers.
     let unsupported = json!({"relation": relation, "heads": heads, "top": 5});
     assert_eq!(post(SHARED.address, "/v1/complete", &unsupported).json(), completion);
-    // One head of a relation that is learned already is answered at once, and not otherwise.
+    // One head of a cached relation is answered at once, with the same answers.
     let alone = json!({"relation": relation, "support": example["support"], "heads": [heads[0]], "top": 5});
     assert_eq!(post(SHARED.address, "/v1/complete", &alone).json()["results"][0], results[0]);
 
@@ -229,7 +229,7 @@ fn the_description_lists_every_route() {
             "POST /v1/explain",
         ]
     );
-    // Nothing points to a schema that is not there.
+    // Every reference points to an existing schema.
     let schemas = description["components"]["schemas"].as_object().unwrap();
     let text = description.to_string();
     for reference in text.split("#/components/schemas/").skip(1) {

@@ -16,7 +16,7 @@ use rana::trial::{Unwatched, VectorPlan, VectorSettings};
 use rana_server::{Limits, Server, ServerConfig, ServerSettings};
 use tokio::sync::oneshot;
 
-/// A small `rana-fused` of UMLS. Made once, read by all; never dropped, so it stands among what is built.
+/// A small `rana-fused` run of UMLS, made once for all tests. It is never dropped, so it is in the target directory.
 static RUN: LazyLock<(tempfile::TempDir, PathBuf)> = LazyLock::new(|| {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let graph = import(&[rana::umls()], &ImportOptions::default(), &()).unwrap().graph;
@@ -54,7 +54,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// With limits that tests can reach.
+    /// A server with limits that tests can reach.
     pub(crate) fn new() -> Self {
         Self::with(limits(), None)
     }
@@ -63,7 +63,7 @@ impl Running {
         Self::at(tempfile::tempdir().unwrap(), limits, token)
     }
 
-    /// With the decisions of a directory.
+    /// A server with the decisions of a directory.
     pub(crate) fn at(dir: tempfile::TempDir, limits: Limits, token: Option<&str>) -> Self {
         let config = ServerConfig::new(ServerSettings {
             address: "127.0.0.1:0".to_owned(),
@@ -116,7 +116,7 @@ pub(crate) fn limits() -> Limits {
     Limits { body_bytes: 4096, supports: 20, heads: 10, top: 50, read_seconds: 2, ..Limits::default() }
 }
 
-/// One that tests share which change nothing.
+/// A server for tests that change nothing.
 pub(crate) static SHARED: LazyLock<Running> = LazyLock::new(Running::new);
 
 pub(crate) fn run_path() -> &'static Path {

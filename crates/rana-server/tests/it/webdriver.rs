@@ -12,7 +12,7 @@ use crate::client::{Answer, connect};
 
 /// The key under which WebDriver hands out elements.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
-/// The most that a page is given to come to what is expected of it.
+/// The longest time to wait for a condition.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A browser window that is closed when it is dropped.
@@ -24,7 +24,7 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// Opens a window, unless this machine has no browser; `.ci/run` installs one, and then it has to be there.
+    /// Opens a window. `None` if there is no browser, unless RANA_BROWSER is set, as in `.ci/run`.
     pub(crate) fn open(downloads: &Path) -> Option<Self> {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let driver = Command::new("chromedriver")
@@ -85,7 +85,7 @@ impl Browser {
         self.ask("POST", "/execute/sync", &json!({ "script": script, "args": [] }))
     }
 
-    /// Waits until a script returns something that is true.
+    /// Waits until a script returns true.
     #[track_caller]
     pub(crate) fn wait(&self, script: &str) -> Value {
         let began = Instant::now();
@@ -107,13 +107,13 @@ impl Browser {
         self.ask("POST", &format!("/element/{element}/click"), &json!({}));
     }
 
-    /// Types into an element, as a person does.
+    /// Types into an element.
     pub(crate) fn type_into(&self, selector: &str, text: &str) {
         let element = self.element(selector);
         self.ask("POST", &format!("/element/{element}/value"), &json!({ "text": text }));
     }
 
-    /// Presses keys wherever the focus is.
+    /// Presses keys in the focused element.
     pub(crate) fn press(&self, keys: &str) {
         let presses: Vec<Value> = keys
             .chars()
@@ -125,7 +125,7 @@ impl Browser {
         self.ask("POST", "/actions", &actions);
     }
 
-    /// Keeps a picture of the page, if somebody wants to look: `RANA_SCREENSHOTS` names the directory.
+    /// Saves a screenshot of the page in the directory `RANA_SCREENSHOTS`, if it is set.
     pub(crate) fn picture(&self, name: &str, width: u32, height: u32) {
         let Some(directory) = std::env::var_os("RANA_SCREENSHOTS") else { return };
         self.ask("POST", "/window/rect", &json!({ "width": width, "height": height }));
@@ -169,7 +169,7 @@ impl Browser {
             self.address
         )
         .unwrap();
-        // The driver keeps connections open, so the end of an answer is where its length says.
+        // The driver keeps connections open, so the response ends after its content length.
         let mut bytes = Vec::new();
         let answer = loop {
             let mut some = [0; 64 * 1024];

@@ -63,7 +63,7 @@ impl Dataset {
         Benchmark::of_name(&self.name)
     }
 
-    /// What vectors for it are trained with unless a preset has its own.
+    /// The settings of its vectors, unless a preset has its own.
     pub(super) fn vectors(&self) -> &'static str {
         match self.source {
             Files::Umls => "recommended",

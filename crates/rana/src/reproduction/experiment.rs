@@ -13,7 +13,7 @@ use super::published::{Benchmark, Published};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Experiment {
-    /// RANA beside others, five shots.
+    /// RANA compared with other models, five shots.
     Table2,
     /// Ablations.
     Table3,
@@ -21,7 +21,7 @@ pub enum Experiment {
     Fig2a,
     /// Negatives from 1 to 10.
     Fig2b,
-    /// No figure of the paper: RANA with the evidence in the graph, beside what each part of it does.
+    /// Not in the paper: RANA with the evidence in the graph, and the effect of each source.
     Frontier,
 }
 
@@ -33,14 +33,14 @@ named!(Experiment, "table or figure", {
     Frontier => "frontier",
 });
 
-/// A row: what is measured, under which settings, and what was published.
+/// A row: its subject, its settings, and the published numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
-    /// What it is called in files.
+    /// Its name in files.
     pub(super) key: String,
-    /// What it is called in print.
+    /// Its name in tables.
     pub(super) label: String,
-    /// What is measured.
+    /// The subject.
     pub(super) subject: Subject,
     /// Support pairs per task.
     pub(super) shots: usize,
@@ -49,7 +49,7 @@ pub(super) struct Row {
     pub(super) published: Option<Published>,
 }
 
-/// What a row measures.
+/// The subject of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Subject {
     /// A model that is trained by steps, with a preset and what differs from it.
@@ -264,7 +264,7 @@ impl Experiment {
         rows
     }
 
-    /// Rows that learn nothing: for every support size that the experiment has.
+    /// The baselines that learn nothing, for every support size of the experiment.
     fn training_free(self) -> Vec<Row> {
         let row = |(key, label): (&'static str, &str), shots: usize, is_only: bool| Row {
             key: if is_only { key.to_owned() } else { format!("{key}-{shots}") },
@@ -287,7 +287,7 @@ impl Experiment {
         }
     }
 
-    /// What it is, as a heading.
+    /// The title.
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::Table2 => "Table 2: five-shot completion",
@@ -298,7 +298,7 @@ impl Experiment {
         }
     }
 
-    /// What has to be known to compare with the paper.
+    /// Notes that are needed to compare with the paper.
     pub(super) fn notes(self, benchmark: Option<Benchmark>) -> Vec<&'static str> {
         if benchmark.is_none() && self != Self::Frontier {
             return vec!["Nothing was published on this dataset, so there is no published column."];

@@ -1,4 +1,4 @@
-//! Models that are measured without being meta-trained, once: training-free baselines, and vectors by their own score.
+//! Measures models that are not meta-trained: training-free baselines, and vectors with their own score.
 
 use std::fs;
 use std::time::Instant;
@@ -13,14 +13,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::trial::{Measures, TestResult, TrialError, VectorIdentity, Watch, Workspace, hash};
 
-/// What was measured of some models, as a file of the workspace keeps it.
+/// The results of some models, as a file of the workspace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct MeasuredFile {
     identity: Identity,
     rows: Vec<Measured>,
 }
 
-/// What the numbers depend on.
+/// The settings that the numbers depend on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Identity {
     what: String,
@@ -30,7 +30,7 @@ struct Identity {
     measures: Measures,
 }
 
-/// What was measured of one model.
+/// The results of one model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Measured {
     pub(super) name: String,
@@ -75,7 +75,7 @@ impl Measuring<'_> {
         self.once(name, vectors, || self.measure(&[(name, model)]))
     }
 
-    /// What was measured before, or is now and is kept.
+    /// Reads earlier results, or measures and saves them.
     pub(super) fn once<E: From<TrialError>>(
         &self,
         what: &str,
@@ -127,7 +127,7 @@ impl Measuring<'_> {
     }
 }
 
-/// What a card says of one of its rows.
+/// The results of one row of a card.
 fn test_scores(card: &EvaluationCard, name: &str) -> TestResult {
     match card.baselines.iter().find(|row| row.name == name) {
         Some(row) => TestResult::from(&row.result),

@@ -1,11 +1,11 @@
-//! [`Reproduction`]: a table or figure of the paper, from raw files to numbers beside the published ones.
+//! [`Reproduction`]: a table or figure of the paper, from raw files to numbers next to the published ones.
 //!
 //! Settings come from presets, which were chosen without looking at test; test is evaluated once per trial.
 
 mod dataset;
 mod error;
 mod experiment;
-mod frontier;
+mod fused_rows;
 mod measured_rows;
 mod published;
 mod report;
@@ -35,7 +35,7 @@ use crate::trial::{
 use experiment::{Row, SHOTS, Subject};
 use measured_rows::{Measured, Measuring};
 
-/// What to reproduce, and how thoroughly.
+/// The table or figure to reproduce, and its settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reproduction {
     /// The table or figure.
@@ -48,7 +48,7 @@ pub struct Reproduction {
     pub seeds: Vec<u64>,
     /// Resampled supports per task: none, or at least 2.
     pub draws: usize,
-    /// Whether each seed also has vectors of its own; else all start from those of the preset's seed.
+    /// Whether each seed also has its own vectors; else all start from those of the preset's seed.
     pub fresh_vectors: bool,
     /// Whether this only shows that everything runs: a few steps on small vectors.
     pub is_smoke: bool,
@@ -58,7 +58,7 @@ pub struct Reproduction {
 const SMOKE: [&str; 4] = ["steps=12", "eval_every=6", "batch=4", "patience=0"];
 /// The preset of vectors for link-prediction models among few-shot ones.
 const KGE_PRESET: &str = "nell-one-few-shot";
-/// All support sizes of Figure 2a share the queries behind the first so many facts.
+/// All support sizes of Figure 2a share the queries after this many facts.
 const COMMON_SHOTS: usize = 8;
 
 impl Reproduction {
@@ -287,7 +287,7 @@ impl Reproduction {
                 .to_owned(),
         );
         if self.experiment == Experiment::Frontier {
-            notes.extend(frontier::differences(&rows));
+            notes.extend(fused_rows::differences(&rows));
         }
         let seconds =
             rows.iter().flat_map(|row| &row.ours).flat_map(|of| &of.per_seed).map(|of| of.seconds).sum();
@@ -325,7 +325,7 @@ struct Measurements<'a> {
     workspace: &'a Workspace,
     watch: &'a dyn Watch,
     known: BTreeMap<usize, Vec<Measured>>,
-    /// What was measured of rows with evidence, by key.
+    /// The results of rows with evidence, by key.
     fused: BTreeMap<String, Vec<SeedResult>>,
     /// How long vectors of ordinary models take.
     kge_pace: Pace,

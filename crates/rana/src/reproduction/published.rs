@@ -1,4 +1,4 @@
-//! What the paper published: Tables 2 and 3 (the spread is that of its five runs, where it gives one).
+//! The published numbers: Tables 2 and 3 (with the spread of the paper's five runs, if it gives one).
 
 use rana_eval::Averages;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde::Serialize;
 /// A published result.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Published {
-    /// What was published.
+    /// The published metrics.
     pub value: Averages,
     /// Its standard deviation, where it was published too.
     pub sd: Option<Averages>,

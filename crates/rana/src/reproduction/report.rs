@@ -1,4 +1,4 @@
-//! [`ReproductionReport`]: our numbers beside the published ones.
+//! [`ReproductionReport`]: our numbers next to the published ones.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use crate::report::plot::{Dot, DotChart, DotRow, LineChart, LinePoint, Picture, 
 pub struct ReproductionReport {
     /// Which one.
     pub experiment: Experiment,
-    /// What it is.
+    /// The title.
     pub title: String,
     /// On which dataset.
     pub dataset: String,
@@ -25,7 +25,7 @@ pub struct ReproductionReport {
     pub seeds: Vec<u64>,
     /// Resampled supports per task.
     pub draws: usize,
-    /// What should be read with it.
+    /// The notes.
     pub notes: Vec<String>,
     /// The rows.
     pub rows: Vec<ReproductionRow>,
@@ -36,27 +36,27 @@ pub struct ReproductionReport {
 /// A row of a table, or a point of a figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReproductionRow {
-    /// What it is called in files.
+    /// Its name in files.
     pub key: String,
-    /// What it is called in print.
+    /// Its name in tables.
     pub label: String,
-    /// What kind of row it is.
+    /// The kind of row.
     pub kind: RowKind,
     /// Where it is on the axis of a figure.
     pub x: Option<f64>,
     /// The preset and what is changed in it, for models that are trained by steps.
     pub preset: Option<String>,
-    /// What is changed in the preset, as `KEY=VALUE`.
+    /// The changes to the preset, as `KEY=VALUE`.
     pub changes: Vec<String>,
-    /// What was measured; none where the model is not built yet, or all seeds failed.
+    /// The results; `None` if the model is not built yet, or all seeds failed.
     pub ours: Option<Ours>,
     /// Seeds that failed, and why.
     pub failures: Vec<String>,
-    /// What was published.
+    /// The published numbers.
     pub published: Option<Published>,
 }
 
-/// What kind of row it is.
+/// The kind of row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RowKind {
@@ -72,7 +72,7 @@ pub enum RowKind {
     NotBuilt,
 }
 
-/// What was measured of a row.
+/// The results of a row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ours {
     /// On the test tasks, official support, over all queries; over the seeds.
@@ -92,7 +92,7 @@ pub struct Ours {
     pub per_seed: Vec<SeedResult>,
 }
 
-/// What was measured with one seed.
+/// The results of one seed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SeedResult {
     /// The seed; none for what has none.
@@ -152,7 +152,7 @@ impl Ours {
 }
 
 impl ReproductionRow {
-    /// What it is called in print, and how many of its seeds the numbers are of, if not of all.
+    /// Its name in tables, and the number of its seeds if some failed.
     fn full_label(&self) -> String {
         match &self.ours {
             Some(ours) if !self.failures.is_empty() => {
@@ -163,7 +163,7 @@ impl ReproductionRow {
         }
     }
 
-    /// Why there is no number of ours, where there is none.
+    /// Why we have no number, if we have none.
     fn absence(&self) -> &'static str {
         match (self.kind, self.failures.is_empty()) {
             (_, false) => "failed",
@@ -176,7 +176,7 @@ impl ReproductionRow {
 /// One of the four numbers.
 struct Measure {
     title: &'static str,
-    /// What it is called in files.
+    /// Its name in files.
     name: &'static str,
     ours: fn(&Averages<Spread>) -> Spread,
     paper: fn(&Averages) -> f64,
@@ -195,11 +195,11 @@ impl ReproductionReport {
         self.rows.iter().any(|row| row.published.is_some())
     }
 
-    /// What stands above all output of a run that only shows that everything runs.
+    /// The warning above all output of a smoke run.
     const SMOKE: &str =
         "SMOKE RUN: a few steps on a small graph, to show that everything runs; the numbers mean nothing.";
 
-    /// What the numbers are.
+    /// An explanation of the numbers.
     #[must_use]
     pub fn caption(&self) -> String {
         let seeds = self.seeds.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -216,7 +216,7 @@ impl ReproductionReport {
         )
     }
 
-    /// The rows as a table, ours beside the published.
+    /// The rows as a table, our numbers next to the published ones.
     #[must_use]
     pub fn table(&self) -> ResultsTable {
         let has_published = self.has_published();

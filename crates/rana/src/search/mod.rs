@@ -43,7 +43,7 @@ const TOGETHER: usize = 16 * 1024;
 /// assert_eq!(names("pirncipe"), [("São_Tomé_and_Príncipe", Match::Fuzzy)]);
 /// ```
 pub struct NameIndex {
-    /// What is compared: the names and labels, each with a zero behind it.
+    /// The names and labels, each followed by a zero byte.
     text: Vec<u8>,
     /// Where names and labels begin.
     starts: Keys,
@@ -59,7 +59,7 @@ pub struct NameIndex {
 pub struct Found {
     /// The entity.
     pub entity: EntityId,
-    /// What was found of it.
+    /// How its name or label matches.
     pub matched: Match,
 }
 
@@ -241,7 +241,7 @@ impl fmt::Debug for NameIndex {
     }
 }
 
-/// What one thread prepares.
+/// The part of the index that one thread builds.
 struct Part {
     text: String,
     starts: Vec<Place>,

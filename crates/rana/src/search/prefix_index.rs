@@ -1,4 +1,4 @@
-//! [`Keys`]: places in a text in the order of what stands there, the best known entity of a range at hand.
+//! [`Keys`]: positions in a text, sorted by the text there, with the entity of most neighbours for each range.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,14 +18,14 @@ pub(super) struct Place {
     pub(super) rank: u32,
 }
 
-/// Places in order, and for every range of them the one of the best known entity.
+/// Sorted positions, and for every range the position of the entity with the most neighbours.
 pub(super) struct Keys {
     at: Vec<u64>,
-    /// The ranks beside the places, then the least of every block of the level before.
+    /// The ranks of the positions, then the minimum of every block of the level before.
     levels: Vec<Vec<u32>>,
 }
 
-/// What stands at a place, up to the end of its name or label.
+/// The text at a position, up to the end of its name or label.
 pub(super) fn text_at(text: &[u8], at: u64) -> &[u8] {
     let rest = &text[at as usize..];
     &rest[..memchr::memchr(0, rest).unwrap_or(rest.len())]
@@ -76,7 +76,7 @@ impl Keys {
         self.at[key]
     }
 
-    /// The keys of a range that begin with `begin`, whatever follows.
+    /// The keys of a range whose text begins with `begin`.
     pub(super) fn starting(&self, text: &[u8], within: Range<usize>, begin: &[u8]) -> Range<usize> {
         // No byte of UTF-8 is that large.
         self.between(text, within, begin, 0xff)

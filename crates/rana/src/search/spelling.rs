@@ -27,7 +27,7 @@ pub(super) fn is_spelled(word: &[u8]) -> bool {
     !word.iter().any(u8::is_ascii_digit)
 }
 
-/// In how many places a query of so many characters may be wrong.
+/// The number of spelling mistakes that are allowed in a query of this many characters.
 pub(super) fn budget(characters: usize) -> usize {
     if characters <= SHORT { 1 } else { 2 }
 }

@@ -114,7 +114,7 @@ fn knows_the_names_of_a_real_graph() {
     }
 }
 
-/// What [`NameIndex::find`] says, by looking at every entity.
+/// The result of [`NameIndex::find`], by comparing every entity.
 fn naive(graph: &Graph, query: &str, limit: usize) -> Vec<Found> {
     let folded_query = folded(query);
     let mut found: Vec<_> = graph

@@ -37,7 +37,7 @@ pub(super) fn fold_into(out: &mut String, text: &str) {
     }
 }
 
-/// The end of an IRI that tells it from its neighbours; any other text as it is.
+/// The last part of an IRI; any other text as it is.
 fn local(text: &str) -> &str {
     if !text.contains("://") {
         return text;

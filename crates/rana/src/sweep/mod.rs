@@ -1,14 +1,14 @@
 //! [`Sweep`]: a bounded search over settings, chosen by dev or by held-out train tasks, never by test.
 
-mod curve;
+mod choice;
+mod learning_curve;
 mod plan;
 mod plots;
-mod range;
 mod report;
 
-pub use curve::{CurvePoint, learning_curve};
+pub use choice::RangeError;
+pub use learning_curve::{CurvePoint, learning_curve};
 pub use plan::{Configuration, PlanError, Select, SweepPlan};
-pub use range::RangeError;
 pub use report::{SweepReport, SweepRow, SweepTrialReport};
 
 use rana_graph::Store;

@@ -8,10 +8,10 @@ use rana_models::training::RunConfig;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::range::{Choice, RangeError};
+use super::choice::{Choice, RangeError};
 use crate::settings::{Settings, assignment};
 
-/// What a sweep ranks its configurations by.
+/// How a sweep ranks its configurations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Select {
@@ -48,9 +48,9 @@ pub struct SweepPlan {
     pub vectors_seed: u64,
     /// The seeds that each configuration is trained with.
     pub seeds: Vec<u64>,
-    /// If given, each configuration is also trained so many times without one part of the train tasks.
+    /// If given, the number of folds: each configuration is also trained without each fold of the train tasks.
     pub folds: Option<u64>,
-    /// What configurations are ranked by.
+    /// How configurations are ranked.
     pub select: Select,
     /// Whether the models of the trials are kept, and not only their logs and numbers.
     pub keep_models: bool,
@@ -118,14 +118,14 @@ pub enum PlanError {
 /// One configuration of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Configuration {
-    /// What differs between the configurations of the sweep, by field.
+    /// The settings that differ between the configurations of the sweep, by field.
     pub varied: BTreeMap<String, toml::Value>,
     /// The settings, with the plan's own first seed.
     pub config: RunConfig,
 }
 
 impl Configuration {
-    /// What it is, as it would be typed.
+    /// The configuration as `KEY=VALUE`.
     #[must_use]
     pub fn label(&self) -> String {
         label(&self.varied)
@@ -148,7 +148,7 @@ impl SweepPlan {
         toml::from_str(text).map_err(|error| PlanError::Malformed(error.to_string().trim_end().to_owned()))
     }
 
-    /// What all configurations start from: preset and fixed settings.
+    /// The base of all configurations: preset and fixed settings.
     ///
     /// # Errors
     /// If there is no such preset, or a setting cannot be used.

@@ -1,4 +1,4 @@
-//! The pictures of a sweep: what each setting does, and how the best ones learned.
+//! The plots of a sweep: the effect of each setting, and the training curves of the best configurations.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::report::plot::{LineChart, LinePoint, Picture, Series, SeriesStyle, XA
 use rana_eval::Spread;
 
 use super::Sweep;
-use super::curve::learning_curve;
+use super::learning_curve::learning_curve;
 use super::plan::look_up;
 use super::report::{SweepReport, SweepRow};
 use crate::trial::{TrialError, Workspace};

@@ -1,4 +1,4 @@
-//! [`SweepReport`]: what a sweep found, best first.
+//! [`SweepReport`]: the results of a sweep, best first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::report::ResultsTable;
 use crate::settings::assignment;
 use crate::trial::{TrialError, TrialOutcome, TrialResult, Workspace};
 
-/// What a sweep found.
+/// The results of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SweepReport {
     /// The graph.
@@ -26,14 +26,14 @@ pub struct SweepReport {
     pub best_settings: Vec<String>,
 }
 
-/// What was found of one configuration.
+/// The results of one configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SweepRow {
-    /// What differs from the other configurations, by field.
+    /// The settings that differ from the other configurations, by field.
     pub settings: BTreeMap<String, toml::Value>,
     /// The MRR on the dev tasks over the seeds; none if all failed.
     pub dev_mrr: Option<Spread>,
-    /// The MRR on left-out train tasks over the folds; none if there are none, or one failed.
+    /// The MRR on held-out train tasks over the folds; `None` without folds, or if one failed.
     pub fold_mrr: Option<Spread>,
     /// How long its trials took together.
     pub seconds: f64,
@@ -41,7 +41,7 @@ pub struct SweepRow {
     pub trials: Vec<SweepTrialReport>,
 }
 
-/// What was found by one training.
+/// The result of one training.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SweepTrialReport {
     /// Where it is.
@@ -102,7 +102,7 @@ impl SweepRow {
         }
     }
 
-    /// What it is ranked by.
+    /// The number it is ranked by.
     #[must_use]
     pub fn selected_by(&self, select: Select) -> Option<Spread> {
         match select {
@@ -111,7 +111,7 @@ impl SweepRow {
         }
     }
 
-    /// What it is, as it would be typed.
+    /// The configuration as `KEY=VALUE`.
     #[must_use]
     pub fn label(&self) -> String {
         let settings = self.settings.iter().map(|(key, value)| assignment(key, value));
@@ -187,7 +187,7 @@ impl SweepReport {
         ResultsTable { titles, rows: rows.collect() }
     }
 
-    /// What the numbers of the table are.
+    /// An explanation of the numbers of the table.
     #[must_use]
     pub fn caption(&self) -> String {
         let seeds = match self.plan.seeds.len() {

@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{ArgAction, Args, ValueHint};
-use rana::answers::{AnswerFormat, AnswerWriter, AnsweredFact};
-use rana::graph::format::ExportError;
+use rana::answers::{AnswerError, AnswerFormat, AnswerWriter, AnsweredFact};
 use rana::graph::{EntityId, Pair, Progress, Split, Unit, write_file_atomically};
 use rana::predictor::{
     Answer, AnswerLimits, CandidateChoice, Explanation, LearnedRelation, Predictor, RelationRequest,
@@ -308,10 +307,10 @@ impl CompleteArgs {
         heads: &[EntityId],
         terminal: &Terminal,
     ) -> Result<(), CliError> {
-        let write = |out: &mut (dyn Write + Send)| -> Result<u64, ExportError> {
+        let write = |out: &mut (dyn Write + Send)| -> Result<u64, AnswerError> {
             let mut writer = AnswerWriter::new(format, out)?;
             let mut written = 0;
-            work.each::<ExportError>(heads, terminal, &mut |answered| {
+            work.each::<AnswerError>(heads, terminal, &mut |answered| {
                 for (answer, explanation) in &answered.answers {
                     writer.write(&work.fact(&asked.name, answer, explanation.as_ref()))?;
                     written += 1;
@@ -328,7 +327,7 @@ impl CompleteArgs {
             return Ok(());
         };
         let mut written = 0;
-        write_file_atomically::<ExportError>(path, |out| {
+        write_file_atomically::<AnswerError>(path, |out| {
             written = write(out)?;
             Ok(())
         })

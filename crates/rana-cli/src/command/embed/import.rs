@@ -1,4 +1,4 @@
-//! `rana embed KG --entities FILE --relations FILE`: vectors from elsewhere.
+//! `rana embed KG --entities FILE --relations FILE`: imports vectors that another program made.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use super::settings::SettingsArgs;
 use crate::error::CliError;
 use crate::terminal::{BOLD, Terminal, thousands};
 
-/// Options that only a training has.
+/// Options that only apply to training.
 const TRAINING: [&str; 15] = [
     "preset",
     "config",
@@ -32,19 +32,19 @@ const TRAINING: [&str; 15] = [
     "print_config",
 ];
 
-/// Vectors from elsewhere instead of a training.
+/// Options to import vectors instead of training them.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Import instead of training")]
 pub(super) struct ImportVectorsArgs {
-    /// The vectors of the entities, one row each in the order of ids: .safetensors, .npy or text
-    /// such as entity2vec.TransE.
+    /// The vectors of the entities, one row per entity in the order of ids: .safetensors, .npy or text such as
+    /// entity2vec.TransE.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "relations",
         conflicts_with_all = TRAINING)]
     entities: Option<PathBuf>,
     /// The vectors of the relations, in the order of `relation2ids` if the graph came with one.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "entities")]
     relations: Option<PathBuf>,
-    /// The format of both files, if their endings do not tell: safetensors, npy or text.
+    /// The format of both files, if their extensions do not show it: safetensors, npy or text.
     #[arg(long, value_name = "FORMAT", requires = "entities")]
     format: Option<TableFormat>,
 }

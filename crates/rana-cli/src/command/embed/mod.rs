@@ -25,11 +25,11 @@ use crate::error::CliError;
 use crate::settings::print_settings;
 use crate::terminal::{BOLD, DIM, Terminal, thousands};
 
-/// Train vectors for the entities and relations of a graph, or import some.
+/// Train vectors for the entities and relations of a graph, or import vectors.
 ///
-/// Models: transe, distmult, complex, simple, rotate. Settings are those recommended for the model
-/// and the size of the graph, unless a preset, a file or options say otherwise, in this order. The
-/// vectors are kept with the graph. Ctrl-C writes a checkpoint, and --resume resumes from it.
+/// Models: transe, distmult, complex, simple, rotate. The settings start from those recommended for the model and the
+/// size of the graph. A preset, a file and options override them, in this order. The vectors are stored with the
+/// graph. Ctrl-C writes a checkpoint, and --resume resumes from it.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("\
 Presets: {}.
@@ -46,35 +46,35 @@ pub(crate) struct EmbedArgs {
     /// The graph store.
     #[arg(value_name = "KG", value_hint = ValueHint::DirPath)]
     store: PathBuf,
-    /// Where the vectors go; KG/vectors/MODEL if not given.
+    /// The directory to write the vectors to; KG/vectors/MODEL if not given.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
     #[command(flatten)]
     settings: SettingsArgs,
-    /// Which facts are trained on: background, train-tasks (also those of the train tasks) or
-    /// supports (also the support of the dev and test tasks); those of the preset if not given.
+    /// Which facts to train on: background, train-tasks (also the facts of the train tasks) or supports (also the
+    /// supports of the dev and test tasks); as in the preset if not given.
     #[arg(long, value_name = "WHICH")]
     facts: Option<PretrainingFacts>,
-    /// Train without the train tasks of a fold, such as 2/5, to meta-train with it left out.
+    /// Leave out the train tasks of one fold, such as 2/5, for meta-training with this fold held out.
     #[arg(long, value_name = "N/OF")]
     fold: Option<Fold>,
-    /// How many facts of a dev or test task are its support, for --facts supports.
+    /// Support facts of each dev and test task, for --facts supports.
     #[arg(long, value_name = "K", default_value_t = 5)]
     shots: usize,
     /// How many threads to use; all processors if not given.
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Resume an interrupted training from its checkpoint, to the same result.
+    /// Resume an interrupted training from its checkpoint; the result is the same as without the interruption.
     #[arg(long, conflicts_with_all = ["settings", "ImportVectorsArgs"])]
     resume: bool,
-    /// Print the settings as TOML, every field, and train nothing.
+    /// Print all settings as TOML and exit without training.
     #[arg(long)]
     print_config: bool,
     #[command(flatten)]
     import: ImportVectorsArgs,
 }
 
-/// The file beside the vectors that an interrupted training resumes from.
+/// The checkpoint file beside the vectors.
 const CHECKPOINT: &str = EmbeddingSet::CHECKPOINT;
 
 pub(crate) fn run(args: &EmbedArgs, terminal: &Terminal) -> Result<(), CliError> {
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &EmbedArgs, terminal: &Terminal) -> Result<(), CliError>
     terminal.account(&trained, |out| {
         trained.print(out)?;
         let Trained { vectors, .. } = &trained;
-        writeln!(out, "wrote {BOLD}{vectors}{BOLD:#}; look at it with `{}`", session.command("eval"))
+        writeln!(out, "wrote {BOLD}{vectors}{BOLD:#}; evaluate it with `{}`", session.command("eval"))
     })
 }
 
@@ -117,12 +117,12 @@ impl EmbedArgs {
     }
 }
 
-/// Where the vectors of a model are kept with a graph.
+/// The directory where a graph's vectors of a model are stored.
 pub(crate) fn vectors_path(store: &Path, model: ModelKind) -> PathBuf {
     store.join("vectors").join(model.to_string())
 }
 
-/// Runs something on so many threads.
+/// Runs `work` in a pool of `threads` threads, or as many as processors.
 pub(crate) fn in_pool<T: Send>(threads: Option<u16>, work: impl FnOnce() -> T + Send) -> Result<T, CliError> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0).into()).build();
     let pool = pool.map_err(|error| CliError::Usage(format!("cannot start the threads: {error}")))?;
@@ -136,7 +136,7 @@ fn print_config(config: &EmbedConfig) -> Result<(), CliError> {
     print_settings(config, &unset)
 }
 
-/// The checkpoint to resume from: in --out, or the only one that is kept with the graph.
+/// The checkpoint to resume from: the one in --out, or the only one stored with the graph.
 fn find_checkpoint(args: &EmbedArgs) -> Result<PathBuf, CliError> {
     if let Some(out) = &args.out {
         let path = out.join(CHECKPOINT);
@@ -154,14 +154,14 @@ fn find_checkpoint(args: &EmbedArgs) -> Result<PathBuf, CliError> {
         [one] => Ok(one.clone()),
         [] => Err(CliError::NothingToResume { place: args.store.display().to_string() }),
         several => Err(CliError::Usage(format!(
-            "there are {} checkpoints; say which one by --out, such as --out {}",
+            "there are {} checkpoints; choose one with --out, such as --out {}",
             several.len(),
             several[0].parent().unwrap_or(Path::new("")).display()
         ))),
     }
 }
 
-/// One training from the command line.
+/// One training, started from the command line.
 pub(crate) struct Session<'s> {
     pub(crate) store: &'s Store,
     pub(crate) config: EmbedConfig,
@@ -172,7 +172,7 @@ pub(crate) struct Session<'s> {
 }
 
 impl Session<'_> {
-    /// Trains to the end, from a checkpoint if there is one, and writes the vectors.
+    /// Trains to the end and writes the vectors. Starts from a checkpoint if there is one.
     pub(crate) fn train(
         &self,
         checkpoint: Option<Checkpoint>,
@@ -216,7 +216,7 @@ impl Session<'_> {
         })
     }
 
-    /// What to type to do something with this graph and these vectors.
+    /// The command line that applies a subcommand to this graph and these vectors.
     fn command(&self, command: &str) -> String {
         let store = &self.store.path;
         if self.out == vectors_path(store, self.config.model) {
@@ -236,14 +236,14 @@ impl Session<'_> {
     }
 }
 
-/// A flag that Ctrl-C or a signal to terminate raises; doing so again ends the program at once.
+/// A flag that Ctrl-C or a termination signal sets. A second signal ends the program at once.
 pub(crate) fn stop_on_interrupt() -> Arc<AtomicBool> {
-    /// Wrappers pass on a signal that also reached us, so one Ctrl-C may come twice in a row.
+    /// One Ctrl-C may arrive twice, because a wrapper forwards it. Signals within this time count as one.
     const SAME: Duration = Duration::from_secs(1);
     let stop = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&stop);
     let mut first = None;
-    // Only a second handler in the same process is refused, and there is none.
+    // This fails only if the process has a handler already, and it has not.
     let _ = ctrlc::set_handler(move || {
         raised.store(true, Ordering::Relaxed);
         if first.get_or_insert_with(Instant::now).elapsed() > SAME {
@@ -253,7 +253,7 @@ pub(crate) fn stop_on_interrupt() -> Arc<AtomicBool> {
     stop
 }
 
-/// The norms of both tables.
+/// The norms of the rows of both tables.
 #[derive(Serialize)]
 pub(crate) struct TableNorms {
     entities: Option<Norms>,
@@ -278,7 +278,7 @@ impl TableNorms {
     }
 }
 
-/// The account of a training.
+/// The summary of a training.
 #[derive(Serialize)]
 pub(crate) struct Trained {
     vectors: String,

@@ -1,4 +1,4 @@
-//! What a training shows while it runs, and the checkpoints it leaves.
+//! Shows the progress of an embedding training and writes its checkpoints.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -13,21 +13,21 @@ pub(super) struct TrainingProgress<'t> {
     terminal: &'t Terminal,
     bar: Bar,
     epochs: u32,
-    /// A line at least every so many epochs.
+    /// At least one line is printed per this many epochs.
     log_every: u32,
     facts_per_epoch: u64,
-    /// The last validation: after how many epochs, and what it gave.
+    /// The last validation: its epoch and its MRR.
     validation: Option<(u32, f64)>,
     rates: Vec<f64>,
     checkpoint: PathBuf,
     last_checkpoint: Instant,
 }
 
-/// How often a checkpoint is written without being asked for.
+/// The time between checkpoints.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(60);
 
 impl<'t> TrainingProgress<'t> {
-    /// What is shown of a training from here on; checkpoints go to a file.
+    /// Starts the display of a training. Checkpoints are written to the file `checkpoint`.
     pub(super) fn new(
         terminal: &'t Terminal,
         pretraining: &Pretraining<'_>,
@@ -52,7 +52,7 @@ impl<'t> TrainingProgress<'t> {
         }
     }
 
-    /// The median over the epochs.
+    /// The median speed of all epochs.
     pub(super) fn facts_per_second(&self) -> f64 {
         let mut rates = self.rates.clone();
         rates.sort_by(f64::total_cmp);

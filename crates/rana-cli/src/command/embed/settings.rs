@@ -1,4 +1,5 @@
-//! The settings of a training: recommended, preset, file and options, each over the one before.
+//! The settings of an embedding training: recommended settings, then preset, file and options, which override each
+//! other in this order.
 
 use std::path::PathBuf;
 
@@ -8,7 +9,7 @@ use rana::embed::{EmbedConfig, Loss, ModelKind, Norm, PRESETS, Updates};
 use crate::error::CliError;
 use crate::settings::SettingsFile;
 
-/// What to train with.
+/// Options for the settings of a training.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Training")]
 #[group(id = "settings", multiple = true)]
@@ -16,25 +17,25 @@ pub(super) struct SettingsArgs {
     /// The score function: transe (the default), distmult, complex, simple or rotate.
     #[arg(long)]
     pub(super) model: Option<ModelKind>,
-    /// Settings that are known to serve a benchmark.
+    /// A preset: settings that suit a benchmark.
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
-    /// A TOML file of settings; what it leaves out stays as recommended. See --print-config.
+    /// A TOML file of settings; fields that it leaves out keep the recommended value. See --print-config.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     config: Option<PathBuf>,
-    /// Numbers per entity.
+    /// The dimension: numbers per entity vector.
     #[arg(long, value_name = "N")]
     dim: Option<usize>,
     /// The distance of transe: l1 or l2.
     #[arg(long)]
     pub(super) norm: Option<Norm>,
-    /// What is minimised.
+    /// The loss function.
     #[arg(long)]
     loss: Option<LossKind>,
     /// The γ of the loss, or the margin of a margin loss.
     #[arg(long, value_name = "X")]
     gamma: Option<f32>,
-    /// Negatives per fact and side, shared by as many facts.
+    /// Negatives per fact and side; groups of N facts share the same N negatives.
     #[arg(long, value_name = "N")]
     negatives: Option<usize>,
     /// Passes over the facts.
@@ -43,14 +44,14 @@ pub(super) struct SettingsArgs {
     /// Facts per update.
     #[arg(long, value_name = "N")]
     batch: Option<usize>,
-    /// The size of a step.
+    /// The learning rate.
     #[arg(long, value_name = "X")]
     learning_rate: Option<f32>,
-    /// Give every relation a second row for its inverse.
+    /// Train a second row for every relation, which stands for its inverse.
     #[arg(long)]
     inverses: bool,
-    /// How threads share the rows: deterministic (batch by batch) or lock-free (in place, faster where
-    /// facts have few negatives). The same seed gives the same bits with both.
+    /// How threads update the rows: deterministic (batch by batch) or lock-free (in place, faster with few negatives
+    /// per fact). With both, the same seed gives the same bits.
     #[arg(long, value_name = "MODE")]
     updates: Option<Updates>,
     /// The same seed gives the same vectors.
@@ -67,7 +68,7 @@ enum LossKind {
 }
 
 impl LossKind {
-    /// The loss with its usual constants.
+    /// The loss with its default constants.
     fn usual(self) -> Loss {
         match self {
             Self::Margin => Loss::Margin { margin: 1.0 },
@@ -83,13 +84,13 @@ impl SettingsArgs {
         self.model.unwrap_or_default()
     }
 
-    /// Which facts the preset asked for is made for.
+    /// The facts that the chosen preset was made for.
     pub(super) fn preset_facts(&self) -> Option<&'static str> {
         let name = self.preset.as_ref()?;
         PRESETS.iter().find(|preset| preset.name == name).map(|preset| preset.facts)
     }
 
-    /// The settings for a graph of so many facts.
+    /// The settings for a graph with this many facts.
     pub(super) fn resolve(&self, facts: usize) -> Result<EmbedConfig, CliError> {
         let file = self.config.as_deref().map(SettingsFile::read).transpose()?;
         let model = match (self.model, &file) {
@@ -143,12 +144,12 @@ fn set<T>(field: &mut T, value: Option<T>) {
     }
 }
 
-/// The model that a file of settings asks for, if it does.
+/// The model that a file of settings names, if it names one.
 fn model_of(file: &SettingsFile) -> Result<Option<ModelKind>, CliError> {
     match file.settings.table.get("model") {
         None => Ok(None),
         Some(toml::Value::String(name)) => name.parse().map(Some).map_err(|error: String| file.bad(&error)),
-        Some(_) => Err(file.bad(&"model is not a text")),
+        Some(_) => Err(file.bad(&"model must be a string")),
     }
 }
 

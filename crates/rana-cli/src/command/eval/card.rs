@@ -1,4 +1,4 @@
-//! Evaluation cards of few-shot models: making, printing and writing them.
+//! Makes, prints and writes the evaluation cards of few-shot models.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -20,24 +20,24 @@ use super::decimals;
 use crate::error::CliError;
 use crate::terminal::{BOLD, DIM, Terminal, table, thousands};
 
-/// How few-shot tasks are evaluated, as far as the command line says.
+/// Options for the evaluation on few-shot tasks.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Few-shot tasks")]
 pub(crate) struct CardArgs {
-    /// Support pairs per task; as many as the run was trained for, or 5.
+    /// Support pairs per task; if not given, as many as the run was trained with, or 5.
     #[arg(long, value_name = "K")]
     shots: Option<usize>,
-    /// How many random supports of each task are evaluated beside the official one; 0 for none.
+    /// Random supports per task that are evaluated in addition to the official one; 0 for none.
     #[arg(long, value_name = "N", default_value_t = CardSettings::default().draws)]
     draws: usize,
-    /// What tails are ranked among: typed (the candidates of the task), all (entities), or
+    /// The candidates that tails are ranked among: typed (the candidates of the task), all (all entities), or
     /// sampled:K (K of the task's candidates, drawn for each query).
     #[arg(long, value_name = "WHICH", default_value_t)]
     candidates: CandidatePolicy,
-    /// Results are also given on the queries that are common to all numbers of shots up to this one.
+    /// Also report results on the queries that all numbers of shots up to K have in common.
     #[arg(long, value_name = "K", default_value_t = CardSettings::default().common_shots)]
     common_shots: usize,
-    /// Chooses the random supports, and the candidates where they are sampled.
+    /// The seed of the random supports and the sampled candidates.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// Also write the cards as an HTML page with plots.
@@ -46,7 +46,7 @@ pub(crate) struct CardArgs {
 }
 
 impl CardArgs {
-    /// The settings of a card; `usual_shots` is what the model was made for.
+    /// The settings of a card. `usual_shots` is used if --shots is not given.
     pub(crate) fn settings(&self, split: Split, usual_shots: usize, tie_rule: TieRule) -> CardSettings {
         CardSettings {
             split,
@@ -59,7 +59,7 @@ impl CardArgs {
         }
     }
 
-    /// Writes cards as a page, if that is wanted.
+    /// Writes the cards as an HTML page, if --html is given.
     pub(super) fn write_page(&self, cards: &[EvaluationCard], terminal: &Terminal) -> Result<(), CliError> {
         let Some(path) = &self.html else { return Ok(()) };
         write_file_atomically(path, |out| out.write_all(html_page(cards).as_bytes()))
@@ -73,15 +73,15 @@ impl CardArgs {
 pub(crate) struct CardMaker<'a> {
     pub(crate) store: &'a Store,
     pub(crate) settings: CardSettings,
-    /// What the card should say of the model beside what is known of the store and the program.
+    /// What the card says about the model, in addition to the store and the program.
     pub(crate) details: Vec<(&'static str, String)>,
-    /// What turns the model's scores into confidence, if it has that.
+    /// The calibration that turns the model's scores into confidence, if the model has one.
     pub(crate) calibration: Option<&'a Calibration>,
     pub(crate) terminal: &'a Terminal,
 }
 
 impl CardMaker<'_> {
-    /// The card of a model, with `others` and all baselines that see no vectors beside it.
+    /// Makes the card of a model. It also has rows for `others` and for all baselines without vectors.
     pub(crate) fn make(
         self,
         subject: NamedModel<'_>,
@@ -94,7 +94,7 @@ impl CardMaker<'_> {
         }
         let baselines = Baseline::all(&store.graph);
         let mut rows = others.to_vec();
-        // The strongest first, as they are read.
+        // The strongest baseline comes first.
         rows.extend(baselines.iter().rev().map(|of| (of.kind().name(), of as _)));
         let progress = terminal.progress();
         let card = settings.evaluate(subject, &rows, &store.graph, &store.tasks, &progress);
@@ -116,11 +116,11 @@ impl CardMaker<'_> {
     }
 }
 
-/// The cards of an evaluation, as the end of what it says.
+/// The cards of an evaluation: the last part of its output.
 #[derive(Serialize)]
 pub(super) struct Cards<'a> {
     few_shot: &'a [EvaluationCard],
-    /// If there is one card, its keys are beside the others.
+    /// The keys of a single card are also at the top level of the JSON.
     #[serde(flatten)]
     only_card: Option<&'a EvaluationCard>,
     #[serde(skip)]
@@ -132,7 +132,7 @@ impl<'a> Cards<'a> {
         Self { few_shot, only_card: if let [card] = few_shot { Some(card) } else { None }, per_relation }
     }
 
-    /// Whether there is just one, which then says everything itself.
+    /// Whether there is just one card, which then prints the total time itself.
     pub(super) fn is_one(&self) -> bool {
         self.only_card.is_some()
     }
@@ -142,7 +142,7 @@ impl<'a> Cards<'a> {
     }
 }
 
-/// An error that names a relation as people do.
+/// The same error with the name of the relation instead of its id.
 fn named(error: FewShotError, store: &Store) -> CliError {
     match error {
         FewShotError::Episode(EpisodeError::TooFewFacts { relation, facts, shots }) => {
@@ -152,7 +152,7 @@ fn named(error: FewShotError, store: &Store) -> CliError {
     }
 }
 
-/// A card as people read it.
+/// Prints a card as text.
 pub(crate) fn print(card: &EvaluationCard, per_relation: bool, out: &mut dyn Write) -> io::Result<()> {
     let protocol = &card.protocol;
     writeln!(

@@ -1,4 +1,4 @@
-//! Vectors on held-out facts.
+//! Link prediction: evaluates vectors on held-out facts.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ use super::{metrics_table, row};
 use crate::error::CliError;
 use crate::terminal::{BOLD, Terminal, thousands};
 
-/// How well held-out facts were predicted.
+/// The results on one set of held-out facts.
 #[derive(Serialize)]
 pub(crate) struct FactsReport {
     on: HeldOut,

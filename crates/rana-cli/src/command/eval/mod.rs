@@ -25,15 +25,16 @@ use crate::terminal::{BOLD, DIM, Terminal, table, thousands};
 
 /// Evaluate the model of a run, or the vectors of a graph.
 ///
-/// A run: an evaluation card of its model on few-shot tasks, beside the same model before training,
-/// the mean translation, and baselines that see no vectors at all. A graph:
+/// A run: makes an evaluation card of its model on few-shot tasks. The card also has rows for the same model before
+/// training, for the mean translation, and for baselines without vectors.
 ///
-/// On held-out facts: both ends of every fact are ranked among all entities, other known answers
-/// left out. On few-shot tasks: an evaluation card of the mean translation (the relation is the
-/// mean of t − h over the support, nothing is learned), with baselines that see no vectors at all
-/// beside it. Vectors that were trained on the supports (`rana embed --facts supports`) also have a
-/// row for their own score function. The official support of a task is its first K facts; random
-/// ones tell how much of a result is luck.
+/// A graph: evaluates its vectors on held-out facts and on few-shot tasks. On held-out facts, both ends of every fact
+/// are ranked among all entities; other known answers are left out. On few-shot tasks, it makes an evaluation card of
+/// the mean translation (the relation is the mean of t − h over the support, nothing is trained), with rows for
+/// baselines without vectors. Vectors that were trained on the supports (`rana embed --facts supports`) also have a
+/// row for their own score function.
+///
+/// The official support of a task is its first K facts. Random supports show how much of a result is luck.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -49,20 +50,20 @@ pub(crate) struct EvalArgs {
     /// The run, or the graph store.
     #[arg(value_name = "RUN|KG", value_hint = ValueHint::DirPath)]
     source: PathBuf,
-    /// Where the graph of a run is, if it has moved.
+    /// The graph of a run, if it has moved.
     #[arg(long, value_name = "KG", value_hint = ValueHint::DirPath)]
     graph: Option<PathBuf>,
-    /// The vectors of this model; those that are there if they are of one model only.
+    /// The model whose vectors to evaluate; not needed if the graph has vectors of one model only.
     #[arg(long, conflicts_with = "vectors")]
     model: Option<ModelKind>,
-    /// Where the vectors are, if not with the graph.
+    /// The directory of the vectors, if they are not stored with the graph.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     vectors: Option<PathBuf>,
-    /// What to evaluate on: valid or test facts, dev or test tasks. May be repeated; the test facts
-    /// and the test tasks that are there if not given.
+    /// What to evaluate on: valid or test facts, dev or test tasks. May be repeated. By default the test facts and
+    /// the test tasks; valid and dev if there are none.
     #[arg(long, value_name = "WHAT")]
     on: Vec<On>,
-    /// How ties are decided: realistic (in the middle), optimistic or pessimistic.
+    /// The rank of the true answer among equal scores: realistic (the middle), optimistic or pessimistic.
     #[arg(long, value_name = "RULE", default_value_t)]
     ties: TieRule,
     /// The distance that tails of tasks are ranked by: l1 or l2; the model's own if not given (l2 for
@@ -92,7 +93,7 @@ enum On {
 }
 
 impl On {
-    /// What there is to evaluate on without being told: one set of facts, one of tasks.
+    /// The default: one set of facts and one of tasks, test before valid and dev.
     fn found(store: &Store) -> Vec<Self> {
         let facts = [(HeldOut::Test, Self::Test), (HeldOut::Valid, Self::Valid)];
         let facts = facts.into_iter().find(|(part, _)| !store.graph.held_out(*part).is_empty());
@@ -114,9 +115,7 @@ pub(crate) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> 
         return Err(CliError::NothingToEvaluate { store: args.source.display().to_string() });
     }
     if args.graph.is_some() {
-        return Err(CliError::Usage(
-            "--graph says where the graph of a run is, but this is not a run".to_owned(),
-        ));
+        return Err(CliError::Usage("--graph is the graph of a run, but this is not a run".to_owned()));
     }
     if args.card.html.is_some() && !on.iter().any(|on| matches!(on, On::DevTasks | On::TestTasks)) {
         let message = "--html shows few-shot tasks, but none are evaluated; add --on test-tasks";
@@ -140,7 +139,7 @@ pub(crate) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> 
 }
 
 impl EvalArgs {
-    /// The vectors asked for, or the only ones there are.
+    /// The path of the chosen vectors, or of the only ones.
     fn vectors_path(&self) -> Result<PathBuf, CliError> {
         if let Some(path) = &self.vectors {
             return Ok(path.clone());
@@ -152,7 +151,7 @@ impl EvalArgs {
     }
 }
 
-/// The vectors kept with a graph, if they are of one model.
+/// The path of the vectors stored with a graph, if they are of one model.
 pub(crate) fn only_vectors(store: &Path) -> Result<PathBuf, CliError> {
     let found: Vec<ModelKind> = ModelKind::ALL
         .iter()
@@ -165,7 +164,7 @@ pub(crate) fn only_vectors(store: &Path) -> Result<PathBuf, CliError> {
         _ => {
             let names: Vec<String> = found.iter().map(ToString::to_string).collect();
             Err(CliError::Usage(format!(
-                "{} has vectors of {}; say which by --model",
+                "{} has vectors of {}; choose one with --model",
                 store.display(),
                 names.join(", ")
             )))
@@ -181,7 +180,7 @@ struct Evaluation<'a> {
     terminal: &'a Terminal,
 }
 
-/// Facts in a support by default, as in most published results.
+/// The support size by default, as in most published results.
 const USUAL_SHOTS: usize = 5;
 
 impl Evaluation<'_> {
@@ -224,7 +223,7 @@ impl Evaluation<'_> {
         }
     }
 
-    /// The vectors under their own score function, if they were trained on these supports.
+    /// A model that scores with the vectors' own score function, if they were trained on these supports.
     fn own_model(&self, shots: usize) -> Option<KgeModel> {
         let model = self.set.metadata.model;
         let missing = |reason: &dyn Display, hint: Option<String>| {
@@ -238,7 +237,7 @@ impl Evaluation<'_> {
     }
 }
 
-/// Warns if vectors were trained on queries.
+/// Warns if the vectors were trained on queries.
 fn warn_of_seen_queries(metadata: &EmbeddingMetadata, settings: CardSettings, terminal: &Terminal) {
     let Some(seen) = metadata.support_shots else { return };
     let CardSettings { shots, draws, .. } = settings;
@@ -250,12 +249,12 @@ fn warn_of_seen_queries(metadata: &EmbeddingMetadata, settings: CardSettings, te
     } else if draws > 0 {
         terminal.warn(&format!(
             "these vectors were trained on the first {seen} facts of each task, which are queries of resampled \
-             supports: read the official numbers, or say --draws 0"
+             supports: use the official numbers, or --draws 0"
         ));
     }
 }
 
-/// What is known of vectors in the end.
+/// The result of an evaluation of vectors.
 #[derive(Serialize)]
 struct VectorReport<'a> {
     vectors: String,
@@ -281,7 +280,7 @@ impl VectorReport<'_> {
             facts.print(self.graph, out)?;
         }
         self.cards.print(out)?;
-        // A single card has said so itself.
+        // A single card has printed the time already.
         if !self.cards.is_one() || !self.link_prediction.is_empty() {
             writeln!(out, "{DIM}{:.1} s in all{DIM:#}", self.seconds)?;
         }

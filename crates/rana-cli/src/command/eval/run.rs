@@ -1,4 +1,4 @@
-//! Evaluation of the model of a run, whichever it is.
+//! Evaluates the model of a run.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::terminal::{BOLD, DIM, Terminal};
 /// Makes the cards of a run.
 pub(super) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> {
     if args.model.is_some() {
-        let message = "a run has its vectors; --model is for the vectors of a graph";
+        let message = "a run has its own vectors; --model is for the vectors of a graph";
         return Err(CliError::Usage(message.to_owned()));
     }
     if args.norm.is_some() {
@@ -55,7 +55,7 @@ fn open(
     Ok((run, cards))
 }
 
-/// The splits asked for; of tasks only, because a few-shot model cannot score facts without a support.
+/// The splits to evaluate on. Only tasks: a few-shot model cannot score facts without a support.
 fn splits(args: &EvalArgs, store: &Store) -> Result<Vec<Split>, CliError> {
     let on = if args.on.is_empty() { vec![On::TestTasks] } else { args.on.clone() };
     on.into_iter()

@@ -8,7 +8,6 @@ use super::{
     CANDIDATES, ENTITY_IDS, ENTITY_TEXT, ENTITY_TYPES, FILTER, INVERSE_SUFFIX, PATH_GRAPH, RELATION_IDS,
     RELATION_TEXT, tasks_file, type_by_name, type_in_name,
 };
-use crate::batch::{Batch, BatchSender, Disconnected, Kind, NamedStatement, pipeline};
 use crate::format::{
     DelimitedOptions, FormatError, Header, OpenSource, Place, Sink, Source, Statement, delimited,
 };
@@ -16,6 +15,7 @@ use crate::graph::{Duplicates, Graph, GraphBuilder, LabelRank};
 use crate::id::{EntityId, Fact, Pair, RelationId};
 use crate::progress::Progress;
 use crate::skipped::Skipped;
+use crate::statement_batch::{Batch, BatchSender, Disconnected, Kind, NamedStatement, pipeline};
 use crate::store::Input;
 use crate::tasks::{Split, TaskSet, TaskSetBuilder};
 

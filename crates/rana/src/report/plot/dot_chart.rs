@@ -8,22 +8,22 @@ use super::{
 /// Rows with several values each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DotChart {
-    /// What is shown.
+    /// The title.
     pub title: String,
-    /// What stands on the axis.
+    /// The title of the axis.
     pub label: String,
-    /// What the values of a row are, in their order.
+    /// The names of the values of a row, in their order.
     pub names: Vec<String>,
     /// The rows from top to bottom.
     pub rows: Vec<DotRow>,
-    /// What should be read with it.
+    /// The notes below the chart.
     pub notes: Vec<String>,
 }
 
 /// A row of a [`DotChart`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct DotRow {
-    /// What it is.
+    /// The name of the row.
     pub label: String,
     /// Its values, as many as the chart has names.
     pub dots: Vec<Option<Dot>>,
@@ -100,7 +100,7 @@ impl DotChart {
         Picture::of(&drawing, &self.title, &self.description())
     }
 
-    /// What the picture says, for those who cannot see it.
+    /// A text description, for readers who cannot see the chart.
     fn description(&self) -> String {
         let rows = self.rows.iter().map(|row| {
             let values = self.names.iter().zip(&row.dots).filter_map(|(name, dot)| {

@@ -9,7 +9,7 @@ use tiny_skia::{
 };
 
 use super::font;
-use crate::report::page::escape;
+use crate::report::card_page::escape;
 
 /// A colour, as `rrggbb`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// What a point looks like; series differ in this too, not only in colour.
+/// The shape of a point. Series differ in shape and in colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Marker {
     Circle,

@@ -8,17 +8,17 @@ use super::{
 /// Values along an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineChart {
-    /// What is shown.
+    /// The title.
     pub title: String,
     /// The axis from left to right.
     pub x: XAxis,
-    /// What stands on it.
+    /// The title of the horizontal axis.
     pub x_label: String,
-    /// What stands on the axis upwards.
+    /// The title of the vertical axis.
     pub y_label: String,
-    /// What is drawn.
+    /// The series.
     pub series: Vec<Series>,
-    /// What should be read with it.
+    /// The notes below the chart.
     pub notes: Vec<String>,
 }
 
@@ -36,7 +36,7 @@ pub enum XAxis {
 /// Points that belong together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// What they are.
+    /// The name of the series.
     pub name: String,
     /// How they are drawn.
     pub style: SeriesStyle,
@@ -164,7 +164,7 @@ impl LineChart {
         }
     }
 
-    /// What the picture says, for those who cannot see it.
+    /// A text description, for readers who cannot see the chart.
     fn description(&self) -> String {
         let series = self.series.iter().map(|series| {
             let points = series.points.iter().take(20).map(|point| match &self.x {

@@ -1,6 +1,6 @@
 //! Pictures of results that stand alone: SVG, and PNG of the same.
 //!
-//! What is drawn is data of the caller; nothing here knows what was trained.
+//! The caller provides the data to draw. This module knows nothing about models.
 
 mod axis;
 mod dot_chart;

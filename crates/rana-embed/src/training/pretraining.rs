@@ -1,0 +1,159 @@
+//! [`Pretraining`]: from a graph and settings to trained parameters.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use rana_graph::{Fact, Graph, HeldOut};
+use rand::seq::SliceRandom;
+
+use super::checkpoint::Checkpoint;
+use super::error::TrainError;
+use super::observer::Observer;
+use super::trainer::{Hooks, PretrainingOutcome, Trainer};
+use super::training_data::TrainingData;
+use crate::config::EmbedConfig;
+use crate::link_prediction::{KnownAnswers, LinkPrediction, LinkPredictionSettings};
+use crate::parameters::Parameters;
+use crate::seed::{Purpose, rng};
+
+/// A pre-training that is ready to run: its facts, its validation facts, and the known answers.
+///
+/// ```
+/// use rana_embed::{EmbedConfig, Pretraining};
+/// use rana_graph::{Duplicates, GraphBuilder};
+/// let mut builder = GraphBuilder::new(Duplicates::Remove);
+/// builder.add_named("paris", "capital_of", "france");
+/// builder.add_named("rome", "capital_of", "italy");
+/// let graph = builder.finish();
+/// let config = EmbedConfig { dim: 8, epochs: 5, ..EmbedConfig::default() };
+/// let parameters = Pretraining::new(&graph, &[], config)?.finish()?;
+/// assert_eq!(parameters.entity_count(), 4);
+/// # Ok::<(), rana_embed::TrainError>(())
+/// ```
+pub struct Pretraining<'g> {
+    config: EmbedConfig,
+    data: TrainingData<'g>,
+    validation: Vec<Fact>,
+    known: KnownAnswers,
+}
+
+impl<'g> Pretraining<'g> {
+    /// Collects the background facts of a graph, and others over its entities, such as those of tasks. Holds out
+    /// validation facts if the settings ask for validation.
+    ///
+    /// # Errors
+    /// If the settings cannot be used, or a fact does not belong to the graph.
+    pub fn new(graph: &'g Graph, others: &[Fact], config: EmbedConfig) -> Result<Self, TrainError> {
+        let mut data = TrainingData::new(graph);
+        if !others.is_empty() {
+            data = data.with_facts(others, graph.named_relation_count())?;
+        }
+        Self::of_data(data, config)
+    }
+
+    /// Takes some facts over the entities and relations of a graph instead, such as a part of its own.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of_facts(graph: &'g Graph, facts: &[Fact], config: EmbedConfig) -> Result<Self, TrainError> {
+        Self::of_data(TrainingData::of_facts(graph, facts)?, config)
+    }
+
+    fn of_data(mut data: TrainingData<'g>, config: EmbedConfig) -> Result<Self, TrainError> {
+        config.check()?;
+        let graph = data.graph();
+        let held_out = HeldOut::ALL.into_iter().flat_map(|part| graph.held_out(part));
+        let validates = config.validation.every > 0;
+        let known = match validates {
+            true => KnownAnswers::new(data.facts().iter().chain(held_out).copied()),
+            false => KnownAnswers::default(),
+        };
+        let validation = match graph.held_out(HeldOut::Valid) {
+            _ if !validates => Vec::new(),
+            [] => data.hold_out(config.validation.facts, config.seed),
+            valid => sample(valid, config.validation.facts, config.seed),
+        };
+        Ok(Self { config, data, validation, known })
+    }
+
+    /// The settings.
+    #[must_use]
+    pub fn config(&self) -> &EmbedConfig {
+        &self.config
+    }
+
+    /// The facts to train on.
+    #[must_use]
+    pub fn data(&self) -> &TrainingData<'g> {
+        &self.data
+    }
+
+    /// The facts to validate on; empty without validation.
+    #[must_use]
+    pub fn validation_facts(&self) -> &[Fact] {
+        &self.validation
+    }
+
+    /// A new trainer, or one that resumes from a checkpoint.
+    ///
+    /// # Errors
+    /// If there are no facts, or the checkpoint was made from other facts.
+    pub fn trainer(&self, checkpoint: Option<Checkpoint>) -> Result<Trainer<'_>, TrainError> {
+        match checkpoint {
+            Some(checkpoint) => Trainer::resume(checkpoint, &self.data),
+            None => Trainer::new(self.config.clone(), &self.data),
+        }
+    }
+
+    /// Trains until all epochs are done, validation stops improving, or the stop flag is set.
+    ///
+    /// # Errors
+    /// If the loss or a score is not finite.
+    pub fn run(
+        &self,
+        trainer: &mut Trainer<'_>,
+        observer: &mut dyn Observer,
+        stop: &AtomicBool,
+    ) -> Result<PretrainingOutcome, TrainError> {
+        let evaluation = LinkPrediction::new(LinkPredictionSettings::default())?;
+        let mut mrr = |parameters: &Parameters| {
+            let report = evaluation.evaluate(&parameters.vectors(), &self.validation, &self.known, &())?;
+            Ok(report.both.mrr)
+        };
+        let hooks = match self.validation.is_empty() {
+            true => Hooks { validate: None, observer, stop },
+            false => Hooks { validate: Some(&mut mrr), observer, stop },
+        };
+        trainer.run(hooks)
+    }
+
+    /// Trains from start to end without an observer.
+    ///
+    /// # Errors
+    /// If there are no facts, or the loss or a score is not finite.
+    pub fn finish(&self) -> Result<Parameters, TrainError> {
+        let mut trainer = self.trainer(None)?;
+        self.run(&mut trainer, &mut (), &AtomicBool::new(false))?;
+        Ok(trainer.into_parameters())
+    }
+}
+
+/// The results of a training, by the names in [`EmbeddingMetadata::metrics`](crate::EmbeddingMetadata::metrics).
+#[must_use]
+pub fn training_metrics(checkpoint: &Checkpoint) -> BTreeMap<String, f64> {
+    let mut metrics = BTreeMap::from([("epochs".to_owned(), f64::from(checkpoint.position.epoch))]);
+    if let Some(best) = &checkpoint.best {
+        metrics.insert("valid.mrr".to_owned(), best.score);
+        metrics.insert("valid.epoch".to_owned(), f64::from(best.epoch));
+    }
+    metrics
+}
+
+/// A random sample of facts, in their original order.
+fn sample(facts: &[Fact], count: usize, seed: u64) -> Vec<Fact> {
+    let mut at: Vec<usize> = (0..facts.len()).collect();
+    at.shuffle(&mut rng(seed, Purpose::HoldOut, [0, 0]));
+    at.truncate(count);
+    at.sort_unstable();
+    at.into_iter().map(|at| facts[at]).collect()
+}

@@ -1,0 +1,135 @@
+//! [`Rana`]: RANA as the trainer sees it.
+
+use std::sync::Arc;
+
+use rana_fewshot::FewShotModel;
+use rana_graph::{EntityId, Graph, Task};
+use rand_chacha::ChaCha8Rng;
+
+use super::config::{RanaConfig, RelInit, TrainEntities};
+use super::inputs::Inputs;
+use super::layout::Layout;
+use super::model::{RanaModel, RowRoles};
+use super::negatives::{Choice, Cutoffs, NegativeSampler};
+use super::neighbour_choice::{NeighbourSettings, Neighbours};
+use super::step::step;
+use crate::training::{
+    ConfigError, MetaTask, NegativeChoice, NegativeCounts, NegativeRule, ParameterLayout, Parameters,
+    StartVectors, StepResult, SteppedConfig, SteppedModel, TrainerConfig, WeightBlocks,
+};
+
+impl SteppedConfig for RanaConfig {
+    const NAME: &'static str = "rana";
+    const OPTIONAL: &'static [(&'static str, &'static str)] = &[("test_inner_steps", "1")];
+
+    type Model = Rana;
+
+    fn check(&self, trainer: &TrainerConfig) -> Result<(), ConfigError> {
+        self.check(trainer)
+    }
+
+    fn model(&self, trainer: &TrainerConfig, graph: &Graph, dim: usize) -> Rana {
+        Rana::new(self, trainer, graph, dim)
+    }
+
+    fn work_per_pair(&self) -> f64 {
+        2.0 + self.negatives as f64 / 5.0
+    }
+}
+
+/// RANA on a graph.
+pub struct Rana {
+    config: RanaConfig,
+    trainer: TrainerConfig,
+    layout: Layout,
+    parameters: Arc<ParameterLayout>,
+    graph: Graph,
+    neighbours: Neighbours,
+}
+
+impl Rana {
+    /// RANA with a configuration on a graph, for vectors of a dimension.
+    #[must_use]
+    pub fn new(config: &RanaConfig, trainer: &TrainerConfig, graph: &Graph, dim: usize) -> Self {
+        let layout = Layout::new(config, dim);
+        let parameters = Arc::new(ParameterLayout {
+            blocks: layout.blocks.clone(),
+            buffers: WeightBlocks::default(),
+            learns_entities: config.train_entities != TrainEntities::Frozen,
+            learns_relations: config.train_relations,
+        });
+        let neighbours = Neighbours::fixed(graph, NeighbourSettings::new(config, trainer));
+        let (config, trainer, graph) = (config.clone(), trainer.clone(), graph.clone());
+        Self { config, trainer, layout, parameters, graph, neighbours }
+    }
+}
+
+impl SteppedModel for Rana {
+    fn layout(&self) -> &Arc<ParameterLayout> {
+        &self.parameters
+    }
+
+    fn initial(&self, start: &StartVectors) -> Parameters {
+        let mut weights = self.layout.blocks.initial(self.config.init, self.trainer.seed);
+        if self.config.rel_init == RelInit::Zero {
+            self.layout.relation_blocks().for_each(|block| block.of_mut(&mut weights).fill(0.0));
+        }
+        Parameters::new(&self.parameters, weights, start)
+    }
+
+    fn negatives<'t>(&self, tasks: &[Task<'t>]) -> Box<dyn NegativeRule + 't> {
+        let (config, entities) = (self.config.clone(), self.graph.entity_count());
+        Box::new(PrunedNegatives { config, entities, cutoffs: Cutoffs::new(tasks.iter().copied()) })
+    }
+
+    fn step(&self, parameters: &Parameters, tasks: &[MetaTask], number: Option<u64>) -> StepResult<f32> {
+        let settings = NeighbourSettings::new(&self.config, &self.trainer);
+        let entities = tasks.iter().flat_map(MetaTask::entities);
+        let drawn = number.and_then(|step| Neighbours::of_step(&self.graph, settings, step, entities));
+        let roles = RowRoles::new(&self.config, &parameters.rows);
+        let inputs = Inputs {
+            config: &self.config,
+            layout: &self.layout,
+            weights: &parameters.weights,
+            relations: &parameters.relations,
+            rows: &roles,
+            neighbours: drawn.as_ref().unwrap_or(&self.neighbours),
+            batch: self.trainer.batch,
+            seed: self.trainer.seed,
+            dropout: number,
+        };
+        step(inputs, tasks)
+    }
+
+    fn freeze(&self, parameters: Arc<Parameters>) -> Arc<dyn FewShotModel> {
+        Arc::new(RanaModel::new(&self.config, &self.trainer, &self.graph, parameters))
+    }
+}
+
+/// Negatives from the candidates that pruning leaves (eq. 8).
+struct PrunedNegatives {
+    config: RanaConfig,
+    entities: usize,
+    cutoffs: Cutoffs,
+}
+
+impl NegativeRule for PrunedNegatives {
+    fn draw(
+        &self,
+        parameters: &Parameters,
+        choice: &NegativeChoice<'_>,
+        rng: &mut ChaCha8Rng,
+        counts: &mut NegativeCounts,
+    ) -> Vec<EntityId> {
+        let roles = RowRoles::new(&self.config, &parameters.rows);
+        let sampler = NegativeSampler { config: &self.config, rows: &roles, entities: self.entities };
+        let NegativeChoice { task, pair, candidates, known } = *choice;
+        self.cutoffs.with(&sampler, task, pair.tail, candidates, |cutoff| {
+            sampler.draw(&Choice { pair, candidates, known, cutoff }, rng, counts)
+        })
+    }
+
+    fn diagnostic(&self, counts: NegativeCounts) -> Option<(&'static str, f64)> {
+        Some(("pruned_candidates", counts.refused as f64 / counts.seen.max(1) as f64))
+    }
+}

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rana::graph::{Progress, Split, Unit};
 use rana::predictor::{LearnedRelation, NamedAnswer, PredictorError};
-use rana::trial::Watch;
-use rana::{LearnError, Learning, Predictor, learn};
+use rana::trial::{Unwatched, Watch};
+use rana::{LEARNED, LearnError, Learning, Predictor, Quality, learn};
 
 #[path = "../examples/complete_from_five.rs"]
 mod program;
@@ -63,17 +63,39 @@ fn answers(predictor: &Predictor) -> Result<Vec<NamedAnswer>, PredictorError> {
     Ok(predictor.learn_named("causes", &FIVE)?.answers("virus", 3)?)
 }
 
+/// UMLS without the relation that is completed.
+fn without_causes() -> Learning {
+    Learning { leave_out: vec!["causes".to_owned()], ..Learning::default() }
+}
+
 #[test]
 fn five_pairs_complete_a_relation_that_was_never_seen() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("learned-umls");
     let umls = || [rana::umls()];
 
-    // Stopped between pre-training and the first model; the next call goes on.
-    let stopped = Learning::default().learn(umls(), &out, &StopAt::stage("meta-training"));
+    // Stopped in the middle of the last vectors; the next call resumes.
+    let stage = StopAt::stage("training vectors (transe) on every fact");
+    let stopped = without_causes().learn(umls(), &out, &stage);
     assert!(matches!(stopped, Err(LearnError::Stopped)));
-    assert!(!out.join("run/run.json").exists());
-    let predictor = learn(umls(), &out).unwrap();
+    assert!(!out.join("run.json").exists());
+    let predictor = without_causes().learn(umls(), &out, &Unwatched::default()).unwrap();
+    assert!(!out.join("withheld").exists());
+
+    // An interruption changes nothing.
+    let unbroken = dir.path().join("unbroken");
+    without_causes().learn(umls(), &unbroken, &Unwatched::default()).unwrap();
+    for file in ["evidence.json", "quality.json"] {
+        assert_eq!(fs::read(out.join(file)).unwrap(), fs::read(unbroken.join(file)).unwrap(), "{file}");
+    }
+
+    // It was measured on relations left out, and beats what learns nothing.
+    let quality = Quality::read(&out).unwrap();
+    assert_eq!(quality.chosen, LEARNED);
+    assert!(quality.relations.len() >= 5, "{quality:?}");
+    assert!(quality.relations.iter().all(|of| of.name != "causes" && of.queries > 0));
+    let learned = quality.chosen_row().unwrap();
+    assert!(quality.rows.iter().all(|row| row.mrr <= learned.mrr), "{:?}", quality.rows);
 
     assert_eq!(predictor.model_name(), "rana-fused");
     let graph = predictor.graph();
@@ -102,15 +124,28 @@ fn five_pairs_complete_a_relation_that_was_never_seen() {
         matches!(&error, Some(PredictorError::Unresolved(of)) if of.suggestions == ["bacterium"]),
         "{error:?}"
     );
-    // A relation that the graph does not have is learned too.
-    assert_eq!(predictor.learn_named("brings_about", &FIVE).unwrap().answers("virus", 2).unwrap().len(), 2);
+    // A relation that the graph does not have is never made up silently.
+    let error = predictor.learn_named("cause", &FIVE).err();
+    assert!(
+        matches!(&error, Some(PredictorError::UnknownRelation(of)) if of.suggestions[0].0 == "causes"),
+        "{error:?}"
+    );
+    assert_eq!(predictor.learn_new(&FIVE).unwrap().answers("virus", 2).unwrap().len(), 2);
+    // A relation of the graph has examples of its own.
+    let own = predictor.default_support(predictor.relation("treats").unwrap()).unwrap();
+    assert!((5..=20).contains(&own.len()), "{}", own.len());
 
-    // The second call trains nothing, and the answers are the same.
-    let again = Learning::default().learn(umls(), &out, &StopAt::once()).unwrap();
+    // The second call trains nothing, and the answers are the same, wherever the directory is.
+    let again = without_causes().learn(umls(), &out, &StopAt::once()).unwrap();
     assert_eq!(answers(&again).unwrap(), first);
+    let moved = dir.path().join("moved");
+    drop((predictor, learned, again));
+    fs::rename(&out, &moved).unwrap();
+    assert_eq!(answers(&Predictor::open(&moved, None).unwrap()).unwrap(), first);
+    fs::rename(&moved, &out).unwrap();
 
     // Another seed would be another result, which must not take the place of this one.
-    let other = Learning { seed: 1 }.learn(umls(), &out, &StopAt::once()).err();
+    let other = Learning { seed: 1, ..without_causes() }.learn(umls(), &out, &StopAt::once()).err();
     assert!(matches!(other, Some(LearnError::Other { .. })), "{other:?}");
 
     // The program opens what is there.
@@ -146,17 +181,9 @@ fn people(rare: usize) -> String {
 }
 
 #[test]
-fn a_graph_that_is_too_small_is_refused_and_nothing_of_others_is_touched() -> Result<(), Box<dyn Error>> {
+fn what_cannot_be_learned_from_is_refused_and_nothing_of_others_is_touched() -> Result<(), Box<dyn Error>> {
     let dir = tempfile::tempdir()?;
     let [file, out, full] = ["facts.tsv", "out", "full"].map(|name| dir.path().join(name));
-    fs::write(&file, people(3))?;
-    let error = learn([file.as_path()], &out).err().ok_or("learned")?;
-    assert_eq!(
-        error.to_string(),
-        "the graph is too small to learn from. It needs at least 4 relations with 10 facts or more, and beside them \
-         others with at least half as many facts. Of its 4 relations 4 have 10 facts or more"
-    );
-    assert!(!out.exists());
     fs::write(&file, people(6))?;
     let error = Learning::default().learn([file.as_path()], &out, &StopAt::once()).err();
     assert!(matches!(error, Some(LearnError::Stopped)), "{error:?}");
@@ -168,26 +195,51 @@ fn a_graph_that_is_too_small_is_refused_and_nothing_of_others_is_touched() -> Re
     let left: BTreeSet<_> = fs::read_dir(&full)?.map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, BTreeSet::from(["letter.txt".into()]));
 
-    let error = learn([dir.path().join("missing.tsv")], dir.path().join("none")).err();
+    let none = dir.path().join("none");
+    let error = learn([dir.path().join("missing.tsv")], &none).err();
     assert!(matches!(error, Some(LearnError::Import(_))), "{error:?}");
-    assert!(!dir.path().join("none").exists());
+    let unknown = Learning { leave_out: vec!["knowz".to_owned()], ..Learning::default() };
+    let error = unknown.learn([file.as_path()], &none, &Unwatched::default()).err();
+    assert!(matches!(error, Some(LearnError::UnknownRelation(_))), "{error:?}");
+    let small = Learning { memory: Some(1000), ..Learning::default() };
+    let error = small.learn([file.as_path()], &none, &Unwatched::default()).err();
+    assert!(matches!(error, Some(LearnError::Memory { .. })), "{error:?}");
     Ok(())
 }
 
 #[test]
-fn a_small_graph_is_learned_from_too() {
+fn every_graph_gets_a_model() {
     let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("facts.tsv");
-    fs::write(&file, people(6)).unwrap();
-    let predictor = learn([file], dir.path().join("out")).unwrap();
-    let tasks = &predictor.store().tasks;
-    assert_eq!(Split::ALL.map(|split| tasks.of(split).count()), [4, 1, 1]);
-    let learned = predictor.learn_named("likes", &[("p0", "p11"), ("p1", "p18"), ("p2", "p25")]).unwrap();
-    let answers = learned.answers("p3", 2).unwrap();
-    assert_eq!(answers.len(), 2);
-    // Too few tasks to say how sure answers are; the reason is said.
-    assert!(answers.iter().all(|answer| answer.confidence.is_none() && !answer.reason.is_empty()));
-    assert!(learned.note().unwrap().starts_with("too few examples"));
+    let learned = |name: &str, facts: String| {
+        let file = dir.path().join(format!("{name}.tsv"));
+        fs::write(&file, facts).unwrap();
+        let out = dir.path().join(name);
+        let predictor = learn([file], &out).unwrap();
+        (predictor, Quality::read(&out))
+    };
+    let pairs = [("p0", "p11"), ("p1", "p18"), ("p2", "p25")];
+
+    // Seven relations, the six rare ones left out.
+    let (predictor, quality) = learned("few", people(6));
+    assert_eq!(quality.unwrap().relations.len(), 6);
+    let answers = predictor.learn_new(&pairs).unwrap().answers("p3", 2).unwrap();
+    assert!(answers.len() == 2 && answers.iter().all(|answer| !answer.reason.is_empty()));
+
+    // Two relations: one of them can be left out. That is too little to say how sure answers are, and the reason is said.
+    let (predictor, quality) = learned("two", people(1));
+    assert_eq!(quality.unwrap().relations.len(), 1);
+    let new = predictor.learn_new(&pairs).unwrap();
+    let answers = new.answers("p3", 2).unwrap();
+    assert!(answers.len() == 2 && answers.iter().all(|answer| answer.confidence.is_none()));
+    assert!(new.note().unwrap().starts_with("too few examples"));
+
+    // A single relation: nothing can be left out, and answers rest on what is usual in other graphs.
+    let (predictor, quality) = learned("one", people(0));
+    assert_eq!(quality, None);
+    let knows = predictor.relation("knows").unwrap();
+    let support = predictor.default_support(knows).unwrap();
+    assert!(!support.is_empty());
+    assert_eq!(predictor.learn_new(&pairs).unwrap().answers("p3", 2).unwrap().len(), 2);
 }
 
 /// They can be shared between threads and kept in any struct.

@@ -25,7 +25,7 @@ pub(super) struct SupportRecord {
 
 impl SupportRecord {
     /// Of a support that says nothing.
-    const NONE: Self = Self { reciprocal_rank: 0.0, separation: 0.0, spread: 1.0 };
+    pub(super) const NONE: Self = Self { reciprocal_rank: 0.0, separation: 0.0, spread: 1.0 };
 }
 
 /// The records of all sources on a support. A single pair has no others to be found by.

@@ -12,7 +12,8 @@ use rana_graph::{
 
 use super::evidence::{Evidence, EvidenceKind, Reason};
 use super::evidence_matrix::matrix;
-use super::likelihood_fit::{Example, ExampleQuery, fit};
+use super::leave_one_out::SupportRecord;
+use super::likelihood_fit::{Example, ExampleQuery, Prior, fit};
 use super::rank_fit::RankFit;
 use super::{Examples, FusedConfig, FusedModel, Sources, Trust, TrustedSource};
 use crate::paths::{EdgeIndex, VisibleEdges};
@@ -217,14 +218,14 @@ proptest! {
         heads in prop::collection::vec(0..PEOPLE, 1..5),
         tails in prop::collection::vec(0..PEOPLE + CITIES, 1..60),
         shots in 1usize..6,
-        weights in prop::collection::vec(-2.0f32..2.0, 27),
+        weights in prop::collection::vec(-2.0f32..2.0, 4 * 11),
     ) {
         let (graph, tasks) = world();
         let votes = task(&graph, &tasks, "votes");
         let sources = sources(&graph, EdgeIndex::with_train_tasks(&graph, &tasks));
-        let trusted = sources.kinds().zip(weights.chunks(3)).map(|(evidence, of)| TrustedSource {
+        let trusted = sources.kinds().zip(weights.chunks(4)).map(|(evidence, of)| TrustedSource {
             evidence,
-            trust: Trust { constant: of[0], record: of[1], scarcity: of[2] },
+            trust: Trust { constant: of[0], record: of[1], scarcity: of[2], separation: of[3] },
         });
         let model = FusedModel::new(sources.clone(), trusted.collect());
         let relation = model.adapt(&support(&votes, shots)).unwrap();
@@ -242,18 +243,22 @@ proptest! {
     }
 
     #[test]
-    fn trust_is_learned_to_the_bottom(examples in examples(), ridge in 0.001f64..0.1) {
+    fn trust_is_learned_to_the_bottom(
+        examples in examples(),
+        ridge in 0.001f64..0.1,
+        mean in prop::collection::vec(-1.0f64..1.0, 8),
+    ) {
         let all: Vec<&Example> = examples.iter().collect();
         let scales = [0.5, 2.0];
-        let price = [ridge, 3.0 * ridge, ridge];
-        let best = fit(&all, &scales, price).at;
-        let least = loss(&examples, &scales, price, &best);
+        let prior = Prior { mean, price: [ridge, 3.0 * ridge, ridge, 2.0 * ridge] };
+        let best = fit(&all, &scales, &prior).at;
+        let least = loss(&examples, &scales, &prior, &best);
         // No step in any direction leads further down.
         for place in 0..best.len() {
             for step in [-0.01, 0.01] {
                 let mut beside = best.clone();
                 beside[place] += step;
-                prop_assert!(loss(&examples, &scales, price, &beside) > least);
+                prop_assert!(loss(&examples, &scales, &prior, &beside) > least);
             }
         }
     }
@@ -263,7 +268,8 @@ proptest! {
         let all: Vec<&Example> = examples.iter().collect();
         let scales = [0.5, 2.0];
         let rank_fit = RankFit { softness, pull };
-        let likely = fit(&all, &scales, [0.01; 3]);
+        let prior = Prior { mean: vec![0.1; 8], price: [0.01; 4] };
+        let likely = fit(&all, &scales, &prior);
         let (start, curvature) = (likely.at.clone(), likely.curvature.clone());
         let height = |at: &[f64]| rank_fit.height(&all, &scales, at, &start, &curvature);
         let top = rank_fit.from(likely, &all, &scales);
@@ -279,7 +285,7 @@ proptest! {
             let measured = (beside(1e-3) - beside(-1e-3)) / 2e-3;
             prop_assert!((slope - measured).abs() < 2e-3 * (1.0 + slope.abs()), "{slope} for {measured}");
         }
-        let still = RankFit { softness: 0.0, pull }.from(fit(&all, &scales, [0.01; 3]), &all, &scales);
+        let still = RankFit { softness: 0.0, pull }.from(fit(&all, &scales, &prior), &all, &scales);
         prop_assert_eq!(still, start);
     }
 }
@@ -287,7 +293,11 @@ proptest! {
 /// Three examples of four queries with five candidates, by two sources.
 fn examples() -> impl Strategy<Value = Vec<Example>> {
     let values = prop::collection::vec(-1.0f32..1.0, 3 * 4 * 5 * 2);
-    let records = prop::collection::vec(0.0f32..1.0, 6);
+    let record =
+        (0.0f32..1.0, -1.0f32..6.0, 0.5f32..2.0).prop_map(|(reciprocal_rank, separation, spread)| {
+            SupportRecord { reciprocal_rank, separation, spread }
+        });
+    let records = prop::collection::vec(record, 6);
     let shots = prop::collection::vec(1usize..9, 3);
     (values, records, shots).prop_map(|(values, records, shots)| {
         let query = |number: usize| ExampleQuery {
@@ -306,9 +316,10 @@ fn examples() -> impl Strategy<Value = Vec<Example>> {
 /// The score of a candidate, straight from its definition.
 fn score(example: &Example, query: &ExampleQuery, candidate: usize, scales: &[f32], at: &[f64]) -> f64 {
     let of_source = |source: usize| {
-        let terms = [1.0, f64::from(example.records[source]), 1.0 / example.shots as f64];
-        let weight: f64 = (0..3).map(|term| at[source * 3 + term] * terms[term]).sum();
-        weight * f64::from(query.rows[candidate * scales.len() + source] / scales[source])
+        let SupportRecord { reciprocal_rank, separation, spread } = example.records[source];
+        let terms = [1.0, f64::from(reciprocal_rank), 1.0 / example.shots as f64, f64::from(separation)];
+        let weight: f64 = (0..4).map(|term| at[source * 4 + term] * terms[term]).sum();
+        weight * f64::from(query.rows[candidate * scales.len() + source] / scales[source] / spread)
     };
     (0..scales.len()).map(of_source).sum()
 }
@@ -330,8 +341,9 @@ fn reciprocal_rank(examples: &[Example], scales: &[f32], at: &[f64], softness: f
 }
 
 /// The loss, straight from its definition.
-fn loss(examples: &[Example], scales: &[f32], price: [f64; 3], at: &[f64]) -> f64 {
-    let mut loss: f64 = at.iter().enumerate().map(|(place, of)| 0.5 * price[place % 3] * of * of).sum();
+fn loss(examples: &[Example], scales: &[f32], prior: &Prior, at: &[f64]) -> f64 {
+    let way = at.iter().zip(&prior.mean).map(|(at, mean)| (at - mean).powi(2));
+    let mut loss: f64 = way.enumerate().map(|(place, of)| 0.5 * prior.price[place % 4] * of).sum();
     for example in examples {
         for query in &example.queries {
             let score = |candidate: usize| {
@@ -355,7 +367,7 @@ fn what_tells_the_truth_is_trusted() {
     let trusted = Examples::learn(&[&examples], &config.evidence);
     let of = |kind| trusted.iter().find(|of| of.evidence == kind).unwrap().trust;
     // Where one is born decides; whom one knows does not.
-    assert!(of(EvidenceKind::Path).weight(0.0, 3) > 1.0, "{trusted:?}");
+    assert!(of(EvidenceKind::Path).weight(&SupportRecord::NONE, 3) > 1.0, "{trusted:?}");
     let model = FusedModel::new(sources.clone(), trusted.clone());
     let lives = task(&graph, &tasks, "votes");
     let relation = model.adapt(&support(&lives, 3)).unwrap();
@@ -388,6 +400,8 @@ fn wrong_settings_are_named() {
         (FusedConfig { queries: 0, ..good.clone() }, "queries"),
         (FusedConfig { candidates: 0, ..good.clone() }, "candidates"),
         (FusedConfig { ridge: -1.0, ..good.clone() }, "ridge"),
+        (FusedConfig { prior_tasks: -1.0, ..good.clone() }, "prior_tasks"),
+        (FusedConfig { separation_price: 0.0, ..good.clone() }, "separation_price"),
         (FusedConfig { record_price: f64::NAN, ..good.clone() }, "record_price"),
         (FusedConfig { softness: -0.1, ..good.clone() }, "softness"),
         (FusedConfig { pull: 0.0, ..good }, "pull"),

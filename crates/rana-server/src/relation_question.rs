@@ -48,7 +48,16 @@ impl RelationQuestion {
             let detail = format!("Expected a relation name of 1 to {LONGEST_RELATION} bytes, or null.");
             return Err(Problem::unprocessable("Wrong relation", detail));
         }
-        let relation = name.as_deref().and_then(|name| graph.relation_called(name));
+        let relation = match name.as_deref().map(|name| app.predictor.relation(name)) {
+            Some(Ok(relation)) => Some(relation),
+            Some(Err(error)) if error.is_ambiguous => {
+                let names = error.suggestions.iter().map(|(name, _)| name.clone()).collect();
+                let detail = sentence(&error.to_string());
+                return Err(Problem::unprocessable("Ambiguous relation", detail).suggesting(names));
+            }
+            // A name that the graph does not have is a new relation.
+            _ => None,
+        };
         let name = relation.map(|relation| graph.relation_name(relation).to_owned()).or(name);
         for (what, count) in [("support", support.len()), ("rejected", rejected.len())] {
             if count > limits.supports {

@@ -190,6 +190,12 @@ impl<'s> Session<'s> {
         drop(progress);
         let run = self.run.path().display().to_string();
         let steps = self.run.manifest.steps.unwrap_or_default();
+        if self.run.manifest.best.is_some_and(|best| best.step == 0) {
+            terminal.warn(
+                "training did not improve on the untrained model, which is kept. These settings do not suit the graph: \
+                 try others, or `rana learn`",
+            );
+        }
         if outcome == TrainingOutcome::Stopped {
             let store = self.run.manifest.graph_path.display();
             return Err(CliError::StoppedTraining {

@@ -42,7 +42,8 @@ fn from_pairs_to_facts_in_every_format() {
     let lines: String = (0..4).map(|at| format!("{}\n", pair(at).join("\t"))).collect();
     fs::write(dir.join("pairs.tsv"), lines).unwrap();
     let [head, tail] = pair(4);
-    let new = ["complete", "run", "--relation", "new", "--support", "pairs.tsv", "--pair", &head, &tail];
+    let new =
+        ["complete", "run", "--relation", "new", "--new", "--support", "pairs.tsv", "--pair", &head, &tail];
     let of_new = json(dir, &[&new[..], &["--plausible"]].concat());
     assert_eq!(of_new["relation"]["in_graph"], false);
     let heads = of_new["results"].as_array().unwrap().len();

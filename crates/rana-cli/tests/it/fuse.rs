@@ -73,7 +73,10 @@ fn what_cannot_be_fused_is_said() {
     let fuse =
         |more: &[&str]| fail(dir.path(), &[&["fuse", path(&benchmark), "--out", "out"], more].concat()).1;
     let error = fuse(&["--without", "luck"]);
-    assert!(error.contains("`luck` is no evidence; say one of: translation, product"), "{error}");
+    assert!(
+        error.contains("`luck` is no evidence; say one of: translation, mean-translation, product"),
+        "{error}"
+    );
     let error = fuse(&["--set", "folds=1"]);
     assert!(error.contains("folds: there must be at least 2 parts"), "{error}");
     let error = fuse(&["--model-set", "gamma=nan"]);

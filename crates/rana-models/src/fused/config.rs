@@ -29,11 +29,9 @@ pub struct FusedConfig {
     /// for several.
     pub candidates: usize,
     /// Whether the values of vectors are divided by their deviation among the rivals of the support, so that they mean
-    /// the same for all relations. Runs of earlier versions did not.
-    #[serde(default = "no")]
+    /// the same for all relations, and trust may depend on how far the pairs of the support stand out.
     pub scale_by_support: bool,
-    /// What is believed of the sources before any example is seen counts as much as so many tasks.
-    #[serde(default = "nothing")]
+    /// What is believed of the sources before any example is seen counts as much as so many tasks; 0 for nothing.
     pub prior_tasks: f64,
     /// The least price of trust: large weights need many examples.
     pub ridge: f64,
@@ -52,33 +50,28 @@ pub struct FusedConfig {
 }
 
 impl Default for FusedConfig {
+    /// The settings that the published benchmarks were measured with (`docs/fused.md`).
     fn default() -> Self {
+        let is_newer =
+            |kind: &EvidenceKind| matches!(kind, EvidenceKind::MeanTranslation | EvidenceKind::Popularity);
         Self {
-            evidence: EvidenceKind::ALL.to_vec(),
+            evidence: EvidenceKind::ALL.iter().copied().filter(|kind| !is_newer(kind)).collect(),
             train_task_edges: true,
             folds: 5,
             shots: vec![1, 3, 5],
             draws: 4,
             queries: 10,
             candidates: 1000,
-            scale_by_support: true,
-            prior_tasks: 1.0,
+            scale_by_support: false,
+            prior_tasks: 0.0,
             ridge: 1e-3,
-            record_price: 1.0,
+            record_price: 25.0,
             separation_price: 1.0,
             softness: 0.1,
             pull: 0.01,
             seed: 0,
         }
     }
-}
-
-fn no() -> bool {
-    false
-}
-
-fn nothing() -> f64 {
-    0.0
 }
 
 /// A setting that cannot be used.

@@ -85,10 +85,13 @@ impl Examples {
             examples.par_iter().map(|example| example.of_sources(&used, kinds.len())).collect();
         let chosen: Vec<&Example> = chosen.iter().collect();
         let scales = scales(&chosen, used.len());
-        let of_source =
-            |(&source, &scale): (&usize, &f32)| prior(kinds[source]).map(|of| of * f64::from(scale));
+        let config = &all[0].config;
+        let of_source = |(&source, &scale): (&usize, &f32)| match config.prior_tasks > 0.0 {
+            true => prior(kinds[source]).map(|of| of * f64::from(scale)),
+            false => [0.0; TERMS],
+        };
         let mean = used.iter().zip(&scales).flat_map(of_source).collect();
-        let (config, tasks) = (&all[0].config, all.iter().map(|of| of.tasks).sum());
+        let tasks = all.iter().map(|of| of.tasks).sum();
         let likely = fit(&chosen, &scales, &Prior { mean, price: config.price(tasks) });
         let learned = config.rank_fit().from(likely, &chosen, &scales);
         used.iter()

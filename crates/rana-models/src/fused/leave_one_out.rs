@@ -64,7 +64,9 @@ pub(super) fn support_records(
         }
     }
     for ((record, &kind), spread) in records.iter_mut().zip(kinds).zip(spreads) {
-        if sources.scales_by_support() && kind.is_of_vectors() && spread > 0.0 {
+        if !sources.scales_by_support() {
+            record.separation = 0.0;
+        } else if kind.is_of_vectors() && spread > 0.0 {
             record.spread = spread;
         }
     }

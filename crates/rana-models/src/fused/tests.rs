@@ -154,11 +154,9 @@ fn each_source_says_why() {
     let (graph, tasks) = world();
     let votes = task(&graph, &tasks, "votes");
     let sources = sources(&graph, EdgeIndex::background(&graph));
-    let trusted = EvidenceKind::ALL
-        .iter()
-        .map(|&evidence| TrustedSource { evidence, trust: Trust { constant: 1.0, ..Trust::default() } })
-        .filter(|of| of.evidence != EvidenceKind::Type);
-    let model = FusedModel::new(sources, trusted.collect());
+    let trust = |evidence| TrustedSource { evidence, trust: Trust { constant: 1.0, ..Trust::default() } };
+    let trusted: Vec<TrustedSource> = sources.kinds().map(trust).collect();
+    let model = FusedModel::new(sources, trusted);
     let relation = model.fuse(&support(&votes, 5)).unwrap();
     let (head, tail) = (votes.facts[9].head, votes.facts[9].tail);
     let parts = relation.explain(head, tail, &[]);

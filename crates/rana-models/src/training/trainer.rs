@@ -471,6 +471,11 @@ impl<'a> Trainer<'a> {
     ) -> Result<TrainingOutcome, TrainingError> {
         let TrainerConfig { steps, eval_every, .. } = self.config.trainer;
         let log_every = (eval_every / 10).max(1);
+        if self.state.step == 0 && self.state.best.is_none() {
+            // The untrained model is a choice too: training never ends below its start.
+            let report = self.validate(validate)?;
+            observer.validated(&report)?;
+        }
         while self.state.step < steps {
             if self.is_out_of_patience() {
                 return Ok(TrainingOutcome::OutOfPatience);

@@ -38,6 +38,10 @@ pub(super) struct EvidenceLearning {
 /// The settings for evidence.
 pub(super) fn config(seed: u64) -> FusedConfig {
     FusedConfig {
+        evidence: EvidenceKind::ALL.to_vec(),
+        scale_by_support: true,
+        prior_tasks: 1.0,
+        record_price: 1.0,
         shots: vec![1, 2, 3, 5, 10],
         draws: 2,
         queries: 8,

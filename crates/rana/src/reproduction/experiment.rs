@@ -3,7 +3,7 @@
 use rana_embed::ModelKind;
 use rana_graph::named;
 use rana_models::MEAN_TRANSLATION;
-use rana_models::fused::EvidenceKind;
+use rana_models::fused::{EvidenceKind, FusedConfig};
 use rana_models::registry::{self, ModelEntry};
 use serde::{Deserialize, Serialize};
 
@@ -230,16 +230,17 @@ impl Experiment {
                     x: None,
                     published: None,
                 };
+                let all = FusedConfig::default().evidence;
                 for shots in FRONTIER_SHOTS {
                     let label = format!("rana-fused, {}", in_shots(shots));
-                    rows.push(fused(format!("fused-{shots}"), label, EvidenceKind::ALL.to_vec(), shots));
+                    rows.push(fused(format!("fused-{shots}"), label, all.clone(), shots));
                 }
                 for shots in FRONTIER_SHOTS {
                     let (label, changes) = (format!("RANA, {}", in_shots(shots)), [format!("shots={shots}")]);
                     rows.push(rana(&format!("rana-{shots}"), label, &changes, shots, None, None));
                 }
-                for &kind in EvidenceKind::ALL {
-                    let rest = EvidenceKind::ALL.iter().copied().filter(|&other| other != kind).collect();
+                for &kind in &all {
+                    let rest = all.iter().copied().filter(|&other| other != kind).collect();
                     rows.push(fused(
                         format!("fused-without-{kind}"),
                         format!("rana-fused without {kind}"),
@@ -247,13 +248,13 @@ impl Experiment {
                         SHOTS,
                     ));
                 }
-                let whole = fused(String::new(), String::new(), EvidenceKind::ALL.to_vec(), SHOTS);
+                let whole = fused(String::new(), String::new(), all.clone(), SHOTS);
                 rows.push(Row {
                     key: "fused-background-edges".to_owned(),
                     label: "rana-fused, train tasks no edges".to_owned(),
                     subject: Subject::Fused {
                         preset: preset.clone(),
-                        evidence: EvidenceKind::ALL.to_vec(),
+                        evidence: all.clone(),
                         train_task_edges: false,
                     },
                     ..whole

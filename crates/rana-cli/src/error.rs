@@ -3,7 +3,7 @@ use std::io;
 use std::path::Path;
 
 use rana::LearnError;
-use rana::answers::AnswerError;
+use rana::answer_writer::AnswerError;
 use rana::embed::link_prediction::LinkPredictionError;
 use rana::embed::{CheckpointError, TableError, TrainError};
 use rana::eval::FewShotError;

@@ -2,7 +2,7 @@
 //! here.
 
 use rana::LearnError;
-use rana::answers::AnswerError;
+use rana::answer_writer::AnswerError;
 use rana::embed::TableError;
 use rana::eval::FewShotError;
 use rana::fewshot::SupportError;

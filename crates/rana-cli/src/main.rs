@@ -4,8 +4,11 @@ mod cli;
 mod command;
 mod error;
 mod hint;
+mod interrupt;
 mod settings;
 mod terminal;
+mod thread_pool;
+mod trials_progress;
 
 use std::process::ExitCode;
 

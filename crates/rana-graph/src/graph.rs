@@ -56,6 +56,12 @@ pub struct Graph {
     pub(crate) held_out: [Array<Fact>; 2],
 }
 
+/// The last part of an IRI; any other name as it is.
+fn short_name(name: &str) -> &str {
+    let last = name.trim_end_matches('/').rsplit(['/', '#']).next().unwrap_or(name);
+    if name.contains("://") && !last.is_empty() { last } else { name }
+}
+
 impl Graph {
     /// How many entities there are.
     #[must_use]
@@ -108,16 +114,6 @@ impl Graph {
         relation.number() < self.background_relations
     }
 
-    /// The forward id of the relation of this name, or of this label if only one has it.
-    #[must_use]
-    pub fn relation_called(&self, text: &str) -> Option<RelationId> {
-        self.relation(text).or_else(|| {
-            let all = (0..self.named_relation_count() as u32).map(RelationId::forward);
-            let mut labelled = all.filter(|&relation| self.relation_label(relation) == Some(text));
-            labelled.next().filter(|_| labelled.next().is_none())
-        })
-    }
-
     /// The entity of this name.
     #[must_use]
     pub fn entity(&self, name: &str) -> Option<EntityId> {
@@ -140,6 +136,20 @@ impl Graph {
     #[must_use]
     pub fn relation_name(&self, relation: RelationId) -> &str {
         self.relations.name(relation.number() as u32)
+    }
+
+    /// What to call an entity: its label, or the last part of its name if that is an IRI, or its name.
+    #[must_use]
+    pub fn entity_title(&self, entity: EntityId) -> &str {
+        self.entity_label(entity).unwrap_or_else(|| short_name(self.entity_name(entity)))
+    }
+
+    /// What to call a relation: its label, or the last part of its name if that is an IRI, or its name; marked if it is
+    /// an inverse.
+    #[must_use]
+    pub fn relation_title(&self, relation: RelationId) -> String {
+        let title = self.relation_label(relation).unwrap_or_else(|| short_name(self.relation_name(relation)));
+        format!("{title}{}", if relation.is_inverse() { "⁻¹" } else { "" })
     }
 
     /// The name of a relation with `⁻¹` after it if it is read backwards.

@@ -7,7 +7,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use rana::answers::{AnswerError, AnswerFormat, AnswerWriter, AnsweredFact};
+use rana::answer_writer::{AnswerError, AnswerFormat, AnswerWriter, AnsweredFact};
 use rana::graph::Graph;
 use rana::graph::format::ExportError;
 use serde::Deserialize;

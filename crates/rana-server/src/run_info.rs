@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use rana::answers::AnswerFormat;
+use rana::answer_writer::AnswerFormat;
 use rana::graph::{Split, Task};
 use rana::predictor::Predictor;
 use serde::Serialize;

@@ -12,7 +12,7 @@
 //! # Ok::<(), rana::graph::format::FormatError>(())
 //! ```
 
-pub mod answers;
+pub mod answer_writer;
 pub mod fused_training;
 mod learn;
 pub mod predictor;

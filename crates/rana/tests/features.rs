@@ -1,7 +1,7 @@
 //! Without a cargo feature, answers in a format that needs it are refused by an error that names the feature.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use rana::answers::{AnswerError, AnswerFormat, AnswerWriter};
+use rana::answer_writer::{AnswerError, AnswerFormat, AnswerWriter};
 use rana::graph::format::ExportError;
 
 fn refuses_to_write(formats: &[AnswerFormat], missing: &str) {

@@ -12,11 +12,11 @@ use rana::models::training::RunConfig;
 use rana::trial::{TrialError, VectorPlan, VectorSettings};
 use serde::Serialize;
 
-use super::embed::in_pool;
-use super::trials::TrialsProgress;
 use crate::error::CliError;
 use crate::settings::{SettingsFile, print_settings};
 use crate::terminal::{BOLD, Terminal, table};
+use crate::thread_pool::in_pool;
+use crate::trials_progress::TrialsProgress;
 
 /// Train a model and weigh it with the evidence in the graph.
 ///

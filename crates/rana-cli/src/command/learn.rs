@@ -13,9 +13,10 @@ use rana::trial::Watch;
 use rana::{LEARNED, LearnError, Learning, Predictor, Quality};
 use serde::Serialize;
 
-use super::embed::{in_pool, stop_on_interrupt};
 use crate::error::CliError;
+use crate::interrupt::stop_on_interrupt;
 use crate::terminal::{BOLD, Bar, DIM, Terminal, duration, table, thousands};
+use crate::thread_pool::in_pool;
 
 /// Learn from files: one command from a graph to a directory that answers.
 ///

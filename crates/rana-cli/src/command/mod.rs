@@ -1,5 +1,4 @@
-//! One file or folder per subcommand: its arguments, and the calls to the library. `trials.rs` is the progress
-//! display of the commands that run many trials.
+//! One file or folder per subcommand: its arguments, and the calls to the library.
 
 pub(crate) mod complete;
 pub(crate) mod completions;
@@ -19,7 +18,6 @@ pub(crate) mod split;
 pub(crate) mod sweep;
 pub(crate) mod synth;
 pub(crate) mod train;
-mod trials;
 
 use crate::cli::Command;
 use crate::error::CliError;

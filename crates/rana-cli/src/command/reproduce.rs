@@ -6,10 +6,10 @@ use rana::reproduction::{Dataset, Experiment, Reproduction, ReproductionError, R
 use rana::trial::{TrialError, Workspace};
 use serde::Serialize;
 
-use super::embed::in_pool;
-use super::trials::TrialsProgress;
 use crate::error::CliError;
 use crate::terminal::{BOLD, DIM, Terminal, results};
+use crate::thread_pool::in_pool;
+use crate::trials_progress::TrialsProgress;
 
 /// Reproduce a table or figure of the paper from raw files, next to the published numbers.
 ///

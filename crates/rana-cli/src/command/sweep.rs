@@ -7,11 +7,11 @@ use rana::sweep::{Sweep, SweepPlan, SweepReport};
 use rana::trial::{TrialError, VectorPlan, Workspace};
 use serde::Serialize;
 
-use super::embed::in_pool;
 use super::eval::only_vectors;
-use super::trials::TrialsProgress;
 use crate::error::CliError;
 use crate::terminal::{BOLD, DIM, Terminal, results};
+use crate::thread_pool::in_pool;
+use crate::trials_progress::TrialsProgress;
 
 /// Search over settings of a model: a grid, random ranges, or both, ranked by dev MRR.
 ///

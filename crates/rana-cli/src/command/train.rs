@@ -14,11 +14,13 @@ use rana::models::training::{
 };
 use serde::Serialize;
 
-use super::embed::{in_pool, stop_on_interrupt, vectors_path};
+use super::embed::vectors_path;
 use super::eval::only_vectors;
 use crate::error::CliError;
+use crate::interrupt::stop_on_interrupt;
 use crate::settings::{SettingsFile, print_settings};
 use crate::terminal::{BOLD, Bar, DIM, Terminal, thousands};
+use crate::thread_pool::in_pool;
 
 /// Meta-train a few-shot model on the tasks of a graph.
 ///

@@ -12,6 +12,7 @@ mod embed;
 mod faults;
 mod fuse;
 mod golden;
+mod learn;
 mod models;
 mod old_runs;
 mod reproduce;

@@ -116,6 +116,9 @@ impl FusedConfig {
         if !(self.softness.is_finite() && self.softness >= 0.0) {
             return wrong("softness", "must be a positive number, or 0 for the likelihood alone");
         }
+        if !(self.prior_tasks.is_finite() && self.prior_tasks >= 0.0) {
+            return wrong("prior_tasks", "must be a positive number, or 0 for no prior");
+        }
         for (field, value) in [
             ("ridge", self.ridge),
             ("record_price", self.record_price),

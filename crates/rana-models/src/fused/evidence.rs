@@ -172,7 +172,7 @@ impl Reason {
     pub fn text(&self, graph: &Graph) -> String {
         let relation = |by: RelationId| match by.number() == same_name(graph).number() {
             true => "the same name".to_owned(),
-            false => format!("`{}`", graph.relation_display(by)),
+            false => format!("`{}`", graph.relation_title(by)),
         };
         match self {
             Self::Leads { distance } => format!("the relation leads here (distance {distance:.2})"),

@@ -31,5 +31,9 @@ pub const PRESETS: &[Preset] = &[
     Preset { name: "paper", toml: include_str!("../../presets/metar/paper.toml") },
     Preset { name: "nell-one-pretrain", toml: include_str!("../../presets/metar/nell-one-pretrain.toml") },
     Preset { name: "nell-one-in-train", toml: include_str!("../../presets/metar/nell-one-in-train.toml") },
+    Preset {
+        name: "nell-one-in-train-pretrained",
+        toml: include_str!("../../presets/metar/nell-one-in-train-pretrained.toml"),
+    },
     Preset { name: "umls", toml: include_str!("../../presets/metar/umls.toml") },
 ];

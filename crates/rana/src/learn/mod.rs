@@ -20,21 +20,24 @@
 //! | `plan.rs` | settings by the graph, the time and the memory |
 //! | `schedule.rs` | how long the rest takes |
 //! | `vector_files.rs` | the training of vectors, kept and resumed |
-//! | `evidence_learning.rs` | trust in evidence, its quality, and confidence |
-//! | `quality.rs` | what was measured |
-//! | `record.rs` | what a directory was learned from |
+//! | `evidence_learning.rs` | trust in evidence and confidence, each part of the relations by the others |
+//! | `measuring.rs` | how good models are on one relation |
+//! | `quality.rs` | the results, and which model answers |
+//! | `identity.rs` | what a directory was learned from |
 
 mod error;
 mod evidence_learning;
 mod known_facts;
+mod learning_identity;
+mod measuring;
 mod plan;
 mod quality;
-mod record;
 mod schedule;
 mod vector_files;
 mod withheld_relations;
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -42,7 +45,9 @@ use std::time::{Duration, Instant};
 use rana_embed::{EmbedConfig, EmbeddingSet, ModelKind};
 use rana_fewshot::CandidateRule;
 use rana_graph::format::Source;
-use rana_graph::{Graph, ImportOptions, Pair, Split, Store, TaskSet, TaskSetBuilder, import};
+use rana_graph::{
+    Graph, ImportOptions, Pair, Split, Store, TaskSet, TaskSetBuilder, import, write_file_atomically,
+};
 use rana_models::OpenedRun;
 use rana_models::fused::{EvidenceRun, FusedScores, Places, Sources};
 use rana_models::vectors::MeanTranslation;
@@ -55,8 +60,9 @@ use crate::predictor::{Predictor, relation};
 use crate::trial::{Unwatched, Watch};
 use evidence_learning::EvidenceLearning;
 use known_facts::KnownFacts;
+use learning_identity::LearningIdentity;
 use plan::Plan;
-use record::{Record, write_json};
+
 use schedule::Schedule;
 use vector_files::vectors;
 use withheld_relations::WithheldRelations;
@@ -189,14 +195,14 @@ impl Learning {
         watch: &dyn Watch,
     ) -> Result<Predictor, LearnError> {
         let started = Instant::now();
-        let record = Record::new(self, inputs);
-        let earlier = record.earlier(out)?;
+        let identity = LearningIdentity::new(self, inputs);
+        let earlier = identity.earlier(out)?;
         if OpenedRun::is_at(out) {
             return Ok(Predictor::open(out, None)?);
         }
         let graph = out.join(GRAPH);
         if earlier.is_none() {
-            record.write(out, &[])?;
+            identity.write(out, &[])?;
         }
         write_graph(&graph)?;
         let store = Store::open(&graph)?;
@@ -213,7 +219,7 @@ impl Learning {
             Some(planned) if !planned.is_empty() => planned,
             _ => plan.vectors.iter().map(|(config, _)| config.clone()).collect(),
         };
-        record.write(out, &configs)?;
+        identity.write(out, &configs)?;
         let mut seconds: Vec<f64> = Vec::new();
         for _ in 0..trainings {
             seconds.extend(plan.vectors.iter().map(|(_, time)| time.as_secs_f64()));
@@ -295,6 +301,14 @@ impl Quality {
     pub fn read(out: &Path) -> Option<Self> {
         serde_json::from_slice(&fs::read(out.join(QUALITY)).ok()?).ok()
     }
+}
+
+/// Writes something as JSON.
+fn write_json(file: &Path, what: &impl Serialize) -> Result<(), LearnError> {
+    let written = serde_json::to_vec_pretty(what)
+        .map_err(io::Error::from)
+        .and_then(|text| write_file_atomically(file, |out| out.write_all(&text)));
+    written.map_err(|source| LearnError::Io { path: file.to_owned(), action: "write the file", source })
 }
 
 /// Whether a graph has tasks of a benchmark, with candidates of their own.

@@ -8,7 +8,7 @@ use serde::Serialize;
 pub struct EntityRef {
     /// Its name in the graph, which no other has.
     pub name: String,
-    /// Its label, or its name if it has none.
+    /// Its label; if it has none, the last part of an IRI, or its name.
     pub label: String,
 }
 
@@ -17,6 +17,6 @@ impl EntityRef {
     #[must_use]
     pub fn new(graph: &Graph, entity: EntityId) -> Self {
         let name = graph.entity_name(entity);
-        Self { name: name.to_owned(), label: graph.entity_label(entity).unwrap_or(name).to_owned() }
+        Self { name: name.to_owned(), label: graph.entity_title(entity).to_owned() }
     }
 }

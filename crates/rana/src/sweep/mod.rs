@@ -1,13 +1,13 @@
 //! [`Sweep`]: a bounded search over settings, chosen by dev or by held-out train tasks, never by test.
 
 mod choice;
-mod learning_curve;
+mod dev_curve;
 mod plan;
 mod plots;
 mod report;
 
 pub use choice::RangeError;
-pub use learning_curve::{CurvePoint, learning_curve};
+pub use dev_curve::{CurvePoint, dev_curve};
 pub use plan::{Configuration, PlanError, Select, SweepPlan};
 pub use report::{SweepReport, SweepRow, SweepTrialReport};
 

@@ -6,7 +6,7 @@ use crate::report::plot::{LineChart, LinePoint, Picture, Series, SeriesStyle, XA
 use rana_eval::Spread;
 
 use super::Sweep;
-use super::learning_curve::learning_curve;
+use super::dev_curve::dev_curve;
 use super::plan::look_up;
 use super::report::{SweepReport, SweepRow};
 use crate::trial::{TrialError, Workspace};
@@ -141,7 +141,7 @@ fn curves(report: &SweepReport) -> Option<LineChart> {
         .take(CURVES)
         .filter_map(|row| {
             let trial = row.trials.iter().find(|trial| trial.fold.is_none())?;
-            let points: Vec<LinePoint> = learning_curve(&trial.path.join("run"))
+            let points: Vec<LinePoint> = dev_curve(&trial.path.join("run"))
                 .into_iter()
                 .map(|point| LinePoint { x: point.step as f64, y: point.mrr, error: None })
                 .collect();

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{ArgAction, Args, ValueHint};
-use rana::answers::{AnswerError, AnswerFormat, AnswerWriter, AnsweredFact};
+use rana::answer_writer::{AnswerError, AnswerFormat, AnswerWriter, AnsweredFact};
 use rana::graph::{EntityId, Pair, Progress, Split, Unit, write_file_atomically};
 use rana::predictor::{
     Answer, AnswerLimits, CandidateChoice, Explanation, LearnedRelation, Predictor, RelationRequest,
@@ -19,9 +19,9 @@ use rayon::prelude::*;
 
 use self::names::Resolver;
 use self::print::Completion;
-use super::embed::in_pool;
 use crate::error::CliError;
 use crate::terminal::{BOLD, Terminal, thousands};
+use crate::thread_pool::in_pool;
 
 /// Complete a relation from a few of its facts: ranked answers, how sure they are, and why.
 ///

@@ -5,9 +5,7 @@ mod settings;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::{Args, ValueHint, value_parser};
 use rana::VectorTraining;
@@ -22,8 +20,10 @@ use self::import::ImportVectorsArgs;
 use self::progress::TrainingProgress;
 use self::settings::SettingsArgs;
 use crate::error::CliError;
+use crate::interrupt::stop_on_interrupt;
 use crate::settings::print_settings;
 use crate::terminal::{BOLD, DIM, Terminal, thousands};
+use crate::thread_pool::in_pool;
 
 /// Train vectors for the entities and relations of a graph, or import vectors.
 ///
@@ -120,13 +120,6 @@ impl EmbedArgs {
 /// The directory where a graph's vectors of a model are stored.
 pub(crate) fn vectors_path(store: &Path, model: ModelKind) -> PathBuf {
     store.join("vectors").join(model.to_string())
-}
-
-/// Runs `work` in a pool of `threads` threads, or as many as processors.
-pub(crate) fn in_pool<T: Send>(threads: Option<u16>, work: impl FnOnce() -> T + Send) -> Result<T, CliError> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0).into()).build();
-    let pool = pool.map_err(|error| CliError::Usage(format!("cannot start the threads: {error}")))?;
-    Ok(pool.install(work))
 }
 
 fn print_config(config: &EmbedConfig) -> Result<(), CliError> {
@@ -234,23 +227,6 @@ impl Session<'_> {
             PretrainingFacts::Supports => format!(" --facts supports --shots {}{fold}", self.shots),
         }
     }
-}
-
-/// A flag that Ctrl-C or a termination signal sets. A second signal ends the program at once.
-pub(crate) fn stop_on_interrupt() -> Arc<AtomicBool> {
-    /// One Ctrl-C may arrive twice, because a wrapper forwards it. Signals within this time count as one.
-    const SAME: Duration = Duration::from_secs(1);
-    let stop = Arc::new(AtomicBool::new(false));
-    let raised = Arc::clone(&stop);
-    let mut first = None;
-    // This fails only if the process has a handler already, and it has not.
-    let _ = ctrlc::set_handler(move || {
-        raised.store(true, Ordering::Relaxed);
-        if first.get_or_insert_with(Instant::now).elapsed() > SAME {
-            std::process::exit(130);
-        }
-    });
-    stop
 }
 
 /// The norms of the rows of both tables.

@@ -18,10 +18,11 @@ use serde::Serialize;
 
 use self::card::{CardArgs, CardMaker, Cards};
 use self::link_prediction::FactsReport;
-use super::embed::{in_pool, vectors_path};
+use super::embed::vectors_path;
 use crate::error::CliError;
 use crate::hint::Hint;
 use crate::terminal::{BOLD, DIM, Terminal, table, thousands};
+use crate::thread_pool::in_pool;
 
 /// Evaluate the model of a run, or the vectors of a graph.
 ///

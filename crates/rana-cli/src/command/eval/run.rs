@@ -12,9 +12,9 @@ use serde::Serialize;
 
 use super::card::{CardMaker, Cards};
 use super::{EvalArgs, On, warn_of_seen_queries};
-use crate::command::embed::in_pool;
 use crate::error::CliError;
 use crate::terminal::{BOLD, DIM, Terminal};
+use crate::thread_pool::in_pool;
 
 /// Makes the cards of a run.
 pub(super) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> {

@@ -16,7 +16,7 @@ pub struct CurvePoint {
 
 /// The learning curve of a run; empty if its log is not there.
 #[must_use]
-pub fn learning_curve(run: &Path) -> Vec<CurvePoint> {
+pub fn dev_curve(run: &Path) -> Vec<CurvePoint> {
     let text = std::fs::read_to_string(run.join("metrics.jsonl")).unwrap_or_default();
     // Lines about steps have no dev MRR.
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()

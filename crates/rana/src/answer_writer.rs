@@ -146,11 +146,11 @@ pub struct AnsweredFact<'a> {
 /// Writes answers one by one.
 ///
 /// ```
-/// use rana::answers::{AnswerFormat, AnswerWriter, AnsweredFact};
+/// use rana::answer_writer::{AnswerFormat, AnswerWriter, AnsweredFact};
 /// let mut writer = AnswerWriter::new(AnswerFormat::JsonLines, Vec::new())?;
 /// writer.write(&AnsweredFact { head: "ann", relation: "likes", tail: "bob", ..Default::default() })?;
 /// assert!(writer.finish()?.starts_with(br#"{"head":"ann","relation":"likes","tail":"bob""#));
-/// # Ok::<(), rana::answers::AnswerError>(())
+/// # Ok::<(), rana::answer_writer::AnswerError>(())
 /// ```
 pub struct AnswerWriter<W: Write + Send>(Form<W>);
 

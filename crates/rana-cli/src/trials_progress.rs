@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rana::graph::{Progress, Unit};
 use rana::trial::{Turn, Watch};
 
-use super::embed::stop_on_interrupt;
+use crate::interrupt::stop_on_interrupt;
 use crate::terminal::{Bar, Terminal, duration};
 
 /// Shows a progress bar for the current work, with its trial, and prints a line for each trial.
-pub(super) struct TrialsProgress<'t> {
+pub(crate) struct TrialsProgress<'t> {
     terminal: &'t Terminal,
     bar: TurnBar,
     stop: Arc<AtomicBool>,
@@ -18,7 +18,7 @@ pub(super) struct TrialsProgress<'t> {
 
 impl<'t> TrialsProgress<'t> {
     /// Starts the display. From now on Ctrl-C stops the trials between two steps.
-    pub(super) fn new(terminal: &'t Terminal) -> Self {
+    pub(crate) fn new(terminal: &'t Terminal) -> Self {
         let bar = TurnBar { bar: terminal.progress(), turn: Mutex::new(String::new()) };
         Self { terminal, bar, stop: stop_on_interrupt() }
     }

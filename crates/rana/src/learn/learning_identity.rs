@@ -1,14 +1,13 @@
-//! [`Record`]: what a directory was learned from.
+//! [`LearningIdentity`]: what a directory is learned from, by which an interrupted learning is recognised.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use rana_embed::EmbedConfig;
-use rana_graph::write_file_atomically;
 use serde::{Deserialize, Serialize};
 
-use super::{LearnError, Learning};
+use super::{LearnError, Learning, write_json};
 
 const FILE: &str = "learning.json";
 const FORMAT: &str = "rana-learning";
@@ -16,7 +15,7 @@ const VERSION: u32 = 2;
 
 /// What a directory is learned from: `learning.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Record {
+pub(super) struct LearningIdentity {
     format: String,
     version: u32,
     #[serde(flatten)]
@@ -27,7 +26,7 @@ pub(super) struct Record {
     vectors: Option<Vec<EmbedConfig>>,
 }
 
-impl Record {
+impl LearningIdentity {
     pub(super) fn new(learning: &Learning, inputs: Vec<String>) -> Self {
         Self {
             format: FORMAT.to_owned(),
@@ -75,12 +74,4 @@ impl Record {
         })?;
         write_json(&out.join(FILE), &whole)
     }
-}
-
-/// Writes something as JSON.
-pub(super) fn write_json(file: &Path, what: &impl Serialize) -> Result<(), LearnError> {
-    let written = serde_json::to_vec_pretty(what)
-        .map_err(io::Error::from)
-        .and_then(|text| write_file_atomically(file, |out| out.write_all(&text)));
-    written.map_err(|source| LearnError::Io { path: file.to_owned(), action: "write the file", source })
 }

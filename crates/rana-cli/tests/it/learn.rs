@@ -1,0 +1,156 @@
+//! From files to answers by `rana learn` and `rana complete`, on RDF with IRIs and labels.
+
+use std::fs;
+use std::path::Path;
+
+use crate::command::{fail, json, run, text};
+
+/// Films with directors, countries, languages and studios; relations have labels, and two share their last part.
+fn films() -> String {
+    let mut lines = String::from("@prefix l: <http://www.w3.org/2000/01/rdf-schema#> .\n");
+    let mut fact = |head: String, relation: &str, tail: String| {
+        lines += &format!("<http://ex.org/{head}> <http://ex.org/{relation}> <http://ex.org/{tail}> .\n");
+    };
+    for film in 0..60 {
+        let (country, studio) = (film % 6, film % 12);
+        fact(format!("film{film}"), "direct/P495", format!("country{country}"));
+        fact(format!("film{film}"), "direct/P57", format!("person{}", film % 15));
+        fact(format!("film{film}"), "direct/P272", format!("studio{studio}"));
+        if film % 3 == 0 {
+            fact(format!("film{film}"), "direct/P364", format!("language{country}"));
+        }
+        if film % 4 == 0 {
+            fact(format!("film{film}"), "other/P272", format!("studio{}", (studio + 1) % 12));
+        }
+    }
+    for studio in 0..12 {
+        fact(format!("studio{studio}"), "direct/P17", format!("country{}", studio % 6));
+    }
+    for country in 0..6 {
+        fact(format!("country{country}"), "direct/P37", format!("language{country}"));
+    }
+    for (relation, label) in
+        [("P495", "country of origin"), ("P364", "original language"), ("P37", "official language")]
+    {
+        lines += &format!("<http://ex.org/direct/{relation}> l:label \"{label}\"@en .\n");
+    }
+    lines + "<http://ex.org/film1> l:label \"The First Film\"@en .\n"
+}
+
+fn learned(dir: &Path) -> serde_json::Value {
+    fs::write(dir.join("films.ttl"), films()).unwrap();
+    json(dir, &["learn", "films.ttl", "--out", "learned"])
+}
+
+#[test]
+fn a_relation_of_ones_own_graph_is_completed_by_two_commands() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let summary = learned(dir);
+    let rows = summary["quality"]["rows"].as_array().unwrap();
+    let chosen = summary["quality"]["chosen"].as_str().unwrap();
+    let mrr = |name: &str| rows.iter().find(|row| row["name"] == name).unwrap()["mrr"].as_f64().unwrap();
+    assert!(rows.iter().all(|row| row["mrr"].as_f64().unwrap() <= mrr(chosen)), "{rows:?}");
+
+    // By its label, by the last part of its IRI and by its whole name it is the same relation, learned from its own facts.
+    let ask = |relation: &str| json(dir, &["complete", "learned", "--relation", relation, "--head", "film1"]);
+    let answers = ask("P364");
+    assert_eq!(answers["relation"]["name"], "http://ex.org/direct/P364");
+    assert_eq!(answers["relation"]["in_graph"], true);
+    assert_eq!(answers["relation"]["support"].as_array().unwrap().len(), 20);
+    assert_eq!(answers, ask("original language"));
+    assert_eq!(answers, ask("http://ex.org/direct/P364"));
+    // A film in the language of its country.
+    assert_eq!(answers["results"][0]["answers"][0]["tail"]["name"], "http://ex.org/language1");
+    assert_eq!(answers["results"][0]["head"]["label"], "The First Film");
+
+    // Bulk answers: the surest first, and heads without an answer are counted.
+    let all = json(dir, &["complete", "learned", "--relation", "P364", "--plausible", "--top", "1"]);
+    let sure = |of: &serde_json::Value| of["answers"][0]["confidence"].as_f64().unwrap();
+    let sure: Vec<f64> = all["results"].as_array().unwrap().iter().map(sure).collect();
+    assert!(sure.len() > 20 && sure.is_sorted_by(|one, other| one >= other), "{sure:?}");
+    // Reasons and tables use labels, or short names if there are none.
+    let why = text(
+        &run(dir, &["complete", "learned", "--relation", "P364", "--head", "film1", "--reasons"]).stdout,
+    );
+    assert!(why.contains("language1 (http://ex.org/language1)"), "{why}");
+    assert!(why.contains("by way of country1"), "{why}");
+    let args = ["complete", "learned", "--relation", "P364", "--plausible", "--min-score", "1e9"];
+    let shown = text(&run(dir, &args).stdout);
+    assert!(shown.contains("heads have no answer") && !shown.contains("film"), "{shown}");
+}
+
+#[test]
+fn a_name_that_may_mean_something_else_is_a_question() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    learned(dir);
+    let complete = |more: &[&str]| fail(dir, &[&["complete", "learned"], more].concat());
+    let (code, error) = complete(&["--relation", "P272", "--head", "film1"]);
+    assert!(code == 2 && error.contains("several relations are called `P272`"), "{error}");
+    assert!(error.contains("`http://ex.org/direct/P272`, `http://ex.org/other/P272`"), "{error}");
+    let (code, error) = complete(&["--relation", "P36", "--pair", "film1", "language1", "--head", "film2"]);
+    assert!(code == 2 && error.contains("there is no relation `P36` in the graph; did you mean"), "{error}");
+    assert!(
+        error.contains("`http://ex.org/direct/P364` (original language)") && error.contains("--new"),
+        "{error}"
+    );
+    let new = [
+        "complete",
+        "learned",
+        "--relation",
+        "P36",
+        "--new",
+        "--pair",
+        "film1",
+        "language1",
+        "--head",
+        "film2",
+    ];
+    assert_eq!(json(dir, &new)["relation"]["in_graph"], false);
+
+    // A file with a relation column is several relations: one of them must be named.
+    let pairs = "film1\tP364\tlanguage1\nfilm2\tP364\tlanguage2\nfilm3\tP57\tperson3\n";
+    fs::write(dir.join("pairs.tsv"), pairs).unwrap();
+    let (code, error) = complete(&["--support", "pairs.tsv", "--head", "film4"]);
+    assert!(code == 2 && error.contains("pairs of 2 relations: `P364`, `P57`"), "{error}");
+    let one = [
+        "complete",
+        "learned",
+        "--relation",
+        "original language",
+        "--support",
+        "pairs.tsv",
+        "--head",
+        "film4",
+    ];
+    assert_eq!(json(dir, &one)["relation"]["support"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_learn_was_told_is_kept_to() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    learned(dir);
+    // The same again only opens; another seed is another result.
+    learned(dir);
+    let (_, error) = fail(dir, &["learn", "films.ttl", "--out", "learned", "--seed", "1"]);
+    assert!(error.contains("was learned from other files, or with another seed"), "{error}");
+    let (code, error) = fail(dir, &["learn", "films.ttl", "--out", "other", "--memory", "much"]);
+    assert!(code == 2 && error.contains("is not a size"), "{error}");
+    let (_, error) = fail(dir, &["learn", "films.ttl", "--out", "other", "--memory", "1K"]);
+    assert!(error.contains("the graph alone needs about"), "{error}");
+    // A budget too short for vectors leaves the evidence in the graph.
+    let summary = json(dir, &["learn", "films.ttl", "--out", "quick", "--budget", "1ms"]);
+    let rows = summary["quality"]["rows"].as_array().unwrap();
+    assert_eq!(
+        rows.iter().map(|row| row["name"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["learned", "rules"]
+    );
+    assert!(!dir.join("quick/vectors").exists());
+    json(dir, &["complete", "quick", "--relation", "P364", "--head", "film1"]);
+    // A relation that is left out is a test task.
+    json(dir, &["learn", "films.ttl", "--out", "without", "--leave-out", "original language"]);
+    let card = text(&run(dir, &["eval", "without", "--draws", "0", "--json"]).stdout);
+    assert!(card.contains("\"relation\": \"http://ex.org/direct/P364\""), "{card}");
+}

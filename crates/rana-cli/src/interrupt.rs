@@ -20,3 +20,12 @@ pub(crate) fn stop_on_interrupt() -> Arc<AtomicBool> {
     });
     stop
 }
+
+/// The command line of this process, for messages that say how to resume.
+pub(crate) fn resume_command() -> String {
+    let words = std::env::args().skip(1).map(|word| match word.contains(char::is_whitespace) {
+        true => format!("'{word}'"),
+        false => word,
+    });
+    std::iter::once("rana".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}

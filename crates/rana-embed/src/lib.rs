@@ -7,12 +7,12 @@
 //! A higher score is better, for every model.
 
 mod config;
+pub mod elementary_functions;
 mod embedding_set;
 pub mod format;
 mod huge_pages;
 pub mod link_prediction;
 mod loss;
-pub mod math;
 pub mod matmul;
 mod model;
 mod negatives;

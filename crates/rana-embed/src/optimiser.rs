@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::config::ConfigError;
-use crate::math::inverse_sqrt;
+use crate::elementary_functions::inverse_sqrt;
 
 /// Turns the gradient of a row into an update.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::graph::Duplicates;
+use crate::graph_builder::Duplicates;
 use crate::hash_index::Slots;
 use crate::id::Fact;
 

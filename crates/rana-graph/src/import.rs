@@ -9,7 +9,8 @@ use crate::format::{
     Columns, DelimitedOptions, Format, FormatError, Literal, ReadOptions, Sink, Source, Statement, detect,
     is_release, read_facts, read_release, release_size,
 };
-use crate::graph::{Duplicates, Graph, GraphBuilder, LabelRank};
+use crate::graph::Graph;
+use crate::graph_builder::{Duplicates, GraphBuilder, LabelRank};
 use crate::held_out::{HeldOut, HeldOutReport};
 use crate::progress::{Progress, Unit};
 use crate::skipped::Skipped;

@@ -11,7 +11,7 @@
 //!   with `format/columns.rs` for the columns of tables;
 //! - `import.rs`: what the statements of a file mean (facts, types, labels, held-out facts);
 //! - `statement_batch.rs`: statements on their way from the thread that reads to the thread that builds;
-//! - `graph.rs`: [`GraphBuilder`] and [`Graph`], over `names.rs` (names and ids), `hash_index.rs` (hash index),
+//! - `graph.rs` and `graph_builder.rs`: [`Graph`] and [`GraphBuilder`], over `names.rs` (names and ids), `hash_index.rs` (hash index),
 //!   `lists.rs` (many short lists) and `array.rs` (owned or mapped arrays);
 //! - `tasks.rs` and `held_out.rs`: few-shot tasks, and facts kept for validation and testing;
 //! - `store/`: a graph and its tasks on disk, over `file_mapping.rs` (memory maps) and `atomic_file.rs` (files that
@@ -30,6 +30,7 @@ mod atomic_file;
 mod file_mapping;
 pub mod format;
 mod graph;
+mod graph_builder;
 mod hash_index;
 mod held_out;
 pub mod hex;
@@ -50,7 +51,8 @@ mod without_relations;
 
 pub use array::Array;
 pub use atomic_file::{unfinished, write_file_atomically};
-pub use graph::{Duplicates, Graph, GraphBuilder, LabelRank};
+pub use graph::Graph;
+pub use graph_builder::{Duplicates, GraphBuilder, LabelRank};
 pub use held_out::{HeldOut, HeldOutReport};
 pub use id::{Edge, EntityId, Fact, Pair, RelationId, TypeId};
 pub use import::{

@@ -6,7 +6,7 @@
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use crate::format::FormatError;
-use crate::graph::LabelRank;
+use crate::graph_builder::LabelRank;
 use crate::held_out::HeldOut;
 use crate::names::hash;
 

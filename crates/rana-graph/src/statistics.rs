@@ -312,7 +312,7 @@ fn distinct(ids: impl Iterator<Item = u32>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{Duplicates, GraphBuilder};
+    use crate::graph_builder::{Duplicates, GraphBuilder};
 
     #[test]
     fn cardinality_by_the_usual_rule() {

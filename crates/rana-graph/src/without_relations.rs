@@ -114,7 +114,7 @@ impl Order {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{Duplicates, GraphBuilder, LabelRank};
+    use crate::graph_builder::{Duplicates, GraphBuilder, LabelRank};
     use crate::held_out::HeldOut;
     use proptest::prelude::*;
 

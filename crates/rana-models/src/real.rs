@@ -6,7 +6,7 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use rana_embed::math;
+use rana_embed::elementary_functions as math;
 use rana_embed::matmul::Element;
 
 use crate::vector_kernels::Kernels;

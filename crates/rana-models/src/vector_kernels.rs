@@ -4,7 +4,7 @@
 //! takes sums apart into halves of a vector and less. In `f64`, where only tests run, they are plain.
 
 use pulp::Simd;
-use rana_embed::math::{TANH_OVER, TANH_UNDER};
+use rana_embed::elementary_functions::{TANH_OVER, TANH_UNDER};
 
 use crate::real::{Real, add_scaled, dot};
 
@@ -194,7 +194,7 @@ fn before_tanh<S: Simd>(simd: S, gradient: S::f32s, value: S::f32s) -> S::f32s {
     simd.mul_f32s(gradient, simd.mul_add_e_f32s(simd.neg_f32s(value), value, simd.splat_f32s(1.0)))
 }
 
-/// As [`rana_embed::math::tanh`].
+/// As [`rana_embed::elementary_functions::tanh`].
 #[inline(always)]
 fn tanh<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let x = simd.min_f32s(simd.max_f32s(x, simd.splat_f32s(-8.5)), simd.splat_f32s(8.5));

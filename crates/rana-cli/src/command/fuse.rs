@@ -87,7 +87,7 @@ pub(crate) fn run(args: &FuseArgs, terminal: &Terminal) -> Result<(), CliError> 
     drop(progress);
     let run = trained.map_err(|error| match error {
         FusedError::Trial(TrialError::Stopped) => {
-            CliError::StoppedTrials { resume: super::reproduce::resume() }
+            CliError::StoppedTrials { resume: crate::interrupt::resume_command() }
         }
         error => error.into(),
     })?;

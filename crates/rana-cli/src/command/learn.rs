@@ -90,7 +90,7 @@ pub(crate) fn run(args: &LearnArgs, terminal: &Terminal) -> Result<(), CliError>
     })?;
     drop(progress);
     let predictor = learned.map_err(|error| match error {
-        LearnError::Stopped => CliError::StoppedTrials { resume: super::reproduce::resume() },
+        LearnError::Stopped => CliError::StoppedTrials { resume: crate::interrupt::resume_command() },
         error => error.into(),
     })?;
     let summary = Summary::new(&args.out, &predictor, started.elapsed());

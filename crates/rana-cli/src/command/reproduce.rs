@@ -75,7 +75,9 @@ pub(crate) fn run(args: &ReproduceArgs, terminal: &Terminal) -> Result<(), CliEr
     let workspace = Workspace::new(&out);
     let report =
         in_pool(args.threads, || reproduction.run(&workspace, &progress))?.map_err(|error| match error {
-            ReproductionError::Trial(TrialError::Stopped) => CliError::StoppedTrials { resume: resume() },
+            ReproductionError::Trial(TrialError::Stopped) => {
+                CliError::StoppedTrials { resume: crate::interrupt::resume_command() }
+            }
             error => error.into(),
         })?;
     drop(progress);
@@ -124,15 +126,6 @@ impl ReproduceArgs {
 fn folders() -> Vec<PathBuf> {
     let named = std::env::var_os("RANA_DATASETS").map(PathBuf::from);
     named.into_iter().chain(["datasets", "../shared/datasets"].map(PathBuf::from)).collect()
-}
-
-/// The command line of this process, for messages that say how to resume.
-pub(super) fn resume() -> String {
-    let words = std::env::args().skip(1).map(|word| match word.contains(char::is_whitespace) {
-        true => format!("'{word}'"),
-        false => word,
-    });
-    std::iter::once("rana".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 #[derive(Serialize)]

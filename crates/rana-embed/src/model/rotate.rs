@@ -3,7 +3,7 @@
 //! Real parts are in the first half of an entity row; a relation row holds angles in radians.
 
 use super::Model;
-use crate::math::sin_cos;
+use crate::elementary_functions::sin_cos;
 use crate::side::Side;
 
 /// The query is the anchor rotated forwards for a tail, backwards for a head.

@@ -1,6 +1,6 @@
 //! [`HeadScores`]: what a learned relation says of every candidate of one head.
 
-use rana_embed::math::exp;
+use rana_embed::elementary_functions::exp;
 use rana_fewshot::{AdaptedRelation, CandidatePlaces};
 use rana_graph::EntityId;
 

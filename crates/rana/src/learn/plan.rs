@@ -13,8 +13,6 @@ const SAMPLE: usize = 20_000;
 const FOR_VECTORS: f64 = 0.6;
 /// Vectors of fewer epochs than this share of the usual ones are not worth their time.
 const LEAST_EPOCHS: f64 = 0.1;
-/// More epochs than this many times the usual ones gain nothing.
-const MOST_EPOCHS: f64 = 2.0;
 /// The narrowest vectors that are worth having.
 const NARROWEST: usize = 24;
 
@@ -72,17 +70,15 @@ impl Plan {
             if factor < LEAST_EPOCHS {
                 vectors.clear();
                 notes.push("no vectors are trained: the budget is too short for them".to_owned());
-            } else if factor < 1.0 || factor > MOST_EPOCHS {
+            } else if factor < 1.0 {
                 for (config, _) in &mut vectors {
-                    let epochs = f64::from(config.epochs) * factor.min(MOST_EPOCHS);
+                    let epochs = f64::from(config.epochs) * factor;
                     config.epochs = (epochs.round() as u32).max(1);
                 }
-                if factor < 1.0 {
-                    notes.push(format!(
-                        "vectors are trained for {:.0} % of the usual epochs, to fit the budget",
-                        100.0 * factor
-                    ));
-                }
+                notes.push(format!(
+                    "vectors are trained for {:.0} % of the usual epochs, to fit the budget",
+                    100.0 * factor
+                ));
             }
         }
         let vectors = vectors.into_iter().map(|(config, seconds)| {

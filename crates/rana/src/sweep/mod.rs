@@ -1,15 +1,15 @@
 //! [`Sweep`]: a bounded search over settings, chosen by dev or by held-out train tasks, never by test.
 
-mod choice;
 mod dev_curve;
 mod plan;
 mod plots;
 mod report;
+mod value_range;
 
-pub use choice::RangeError;
 pub use dev_curve::{CurvePoint, dev_curve};
 pub use plan::{Configuration, PlanError, Select, SweepPlan};
 pub use report::{SweepReport, SweepRow, SweepTrialReport};
+pub use value_range::RangeError;
 
 use rana_graph::Store;
 use rana_models::training::{RunConfig, Trainer};

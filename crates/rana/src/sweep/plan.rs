@@ -8,7 +8,7 @@ use rana_models::training::RunConfig;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::choice::{Choice, RangeError};
+use super::value_range::{RangeError, ValueRange};
 use crate::settings::{Settings, assignment};
 
 /// How a sweep ranks its configurations.
@@ -281,17 +281,17 @@ impl SweepPlan {
         }
         let base = toml::Table::try_from(base).map_err(|error| bad("random", &error))?;
         let is_range =
-            |value: &toml::Value| matches!(value, toml::Value::Table(table) if Choice::is_range(table));
+            |value: &toml::Value| matches!(value, toml::Value::Table(table) if ValueRange::is_range(table));
         let mut choices = Vec::new();
         for (field, value) in leaves("random", &drawn, &is_range)? {
             let usual = look_up(Some(&base), &field);
-            let choice = Choice::of(&value, usual)
+            let choice = ValueRange::of(&value, usual)
                 .map_err(|source| PlanError::Range { field: field.clone(), source })?;
             choices.push((field, choice));
         }
         Ok((0..trials)
             .map(|trial| {
-                let draw = |(field, choice): &(String, Choice)| {
+                let draw = |(field, choice): &(String, ValueRange)| {
                     // Keyed by the field too: another field in the plan, or more trials, change no draw.
                     let mut rng = keyed_rng([seed, xxh3_64(field.as_bytes()), trial, PURPOSE]);
                     (field.clone(), choice.draw(&mut rng))

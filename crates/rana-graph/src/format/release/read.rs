@@ -11,7 +11,8 @@ use super::{
 use crate::format::{
     DelimitedOptions, FormatError, Header, OpenSource, Place, Sink, Source, Statement, delimited,
 };
-use crate::graph::{Duplicates, Graph, GraphBuilder, LabelRank};
+use crate::graph::Graph;
+use crate::graph_builder::{Duplicates, GraphBuilder, LabelRank};
 use crate::id::{EntityId, Fact, Pair, RelationId};
 use crate::progress::Progress;
 use crate::skipped::Skipped;

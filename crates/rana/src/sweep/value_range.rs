@@ -1,10 +1,10 @@
-//! [`Choice`]: the values that a setting is drawn from.
+//! [`ValueRange`]: the values that a setting is drawn from.
 
 use rand::{Rng, RngExt};
 
 /// The values that a setting is drawn from.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Choice {
+pub(super) enum ValueRange {
     /// One of these.
     List(Vec<toml::Value>),
     /// A number between two others, all the same likely.
@@ -39,7 +39,7 @@ pub enum RangeError {
     },
 }
 
-impl Choice {
+impl ValueRange {
     /// Whether a table is a range rather than settings of their own.
     pub(super) fn is_range(table: &toml::Table) -> bool {
         table.contains_key("log") || table.contains_key("linear")
@@ -111,9 +111,9 @@ mod tests {
     fn draws_fill_their_range() {
         let range = |text: &str, usual: Option<toml::Value>| {
             let table: toml::Table = format!("x = {text}").parse().unwrap();
-            Choice::of(&table["x"], usual.as_ref()).unwrap()
+            ValueRange::of(&table["x"], usual.as_ref()).unwrap()
         };
-        let draws = |choice: &Choice| -> Vec<toml::Value> {
+        let draws = |choice: &ValueRange| -> Vec<toml::Value> {
             (0..400).map(|at| choice.draw(&mut keyed_rng([1, 2, at, 0]))).collect()
         };
         let whole = draws(&range("{ linear = [1, 4] }", None));

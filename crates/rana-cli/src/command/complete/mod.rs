@@ -208,12 +208,11 @@ impl RequestedRelation {
             support = relation.and_then(|relation| predictor.default_support(relation)).unwrap_or_default();
         }
         let mut withheld_heads = Vec::new();
-        if let Some(task) = relation.and_then(|relation| store.tasks.task(relation)) {
-            if task.split != Split::Train {
-                let given: HashSet<Pair> = support.iter().copied().collect();
-                let others = task.facts.iter().filter(|pair| !given.contains(pair));
-                withheld_heads.extend(others.map(|pair| pair.head));
-            }
+        let task = relation.and_then(|relation| store.tasks.task(relation));
+        if let Some(task) = task.filter(|task| task.split != Split::Train) {
+            let given: HashSet<Pair> = support.iter().copied().collect();
+            let others = task.facts.iter().filter(|pair| !given.contains(pair));
+            withheld_heads.extend(others.map(|pair| pair.head));
         }
         if support.is_empty() {
             let message = "nothing to learn from. Give pairs with --pair HEAD TAIL or --support FILE, or name a \

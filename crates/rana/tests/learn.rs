@@ -81,6 +81,7 @@ fn five_pairs_complete_a_relation_that_was_never_seen() {
     assert!(!out.join("run.json").exists());
     let predictor = without_causes().learn(umls(), &out, &Unwatched::default()).unwrap();
     assert!(!out.join("withheld").exists());
+    assert!(!out.join("vectors/transe/checkpoint").exists());
 
     // An interruption changes nothing.
     let unbroken = dir.path().join("unbroken");

@@ -64,5 +64,7 @@ pub(super) fn vectors(
     };
     let set = EmbeddingSet::trained(graph, config.clone(), trainer.into_parameters(), metadata)?;
     set.write(path)?;
+    // It only takes room from here on.
+    let _ = fs::remove_file(&checkpoint);
     Ok(EmbeddingSet::open(path, graph)?)
 }

@@ -102,10 +102,10 @@ impl<'p> Resolver<'p> {
             )));
         }
         let several = names.len() > 1;
-        let of = |(of, pair): (Option<String>, Pair)| {
-            (!several || of.is_none_or(|of| is_meant(&of))).then_some(pair)
+        let of = |(of, pair): &(Option<String>, Pair)| {
+            (!several || of.as_deref().is_none_or(is_meant)).then_some(*pair)
         };
-        Ok(all.clone().into_iter().filter_map(of).collect())
+        Ok(all.iter().filter_map(of).collect())
     }
 
     /// The entities of a file, one name or label a line.

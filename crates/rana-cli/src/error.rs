@@ -1,3 +1,5 @@
+//! [`CliError`]: every error of the program, with its exit code and what to type next.
+
 use std::error::Error;
 use std::io;
 use std::path::Path;

@@ -8,6 +8,7 @@ mod interrupt;
 mod settings;
 mod terminal;
 mod thread_pool;
+mod training_progress;
 mod trials_progress;
 
 use std::process::ExitCode;

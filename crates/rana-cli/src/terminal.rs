@@ -8,7 +8,7 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
-use rana::graph::{Progress, Unit};
+use rana::graph::{Observer, Unit};
 use rana::report::ResultsTable;
 use serde::Serialize;
 
@@ -146,19 +146,6 @@ impl Bar {
         *self.current() = Some(bar);
     }
 
-    /// Starts the bar at the position where earlier work ended. This is not counted as speed.
-    pub(crate) fn jump(&self, position: u64) {
-        if let Some(bar) = &*self.current() {
-            bar.set_position(position);
-            bar.reset_eta();
-        }
-    }
-
-    /// The position of the bar; 0 if it is hidden.
-    pub(crate) fn position(&self) -> u64 {
-        self.current().as_ref().map_or(0, ProgressBar::position)
-    }
-
     /// Changes the text before the bar.
     pub(crate) fn say(&self, message: impl FnOnce() -> String) {
         if let Some(bar) = &*self.current() {
@@ -179,7 +166,7 @@ impl Bar {
     }
 }
 
-impl Progress for Bar {
+impl Observer for Bar {
     fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
         let (amount, rate) = match unit {
             Unit::Bytes => ("{bytes}/{total_bytes}", "{bytes_per_sec}"),
@@ -202,6 +189,14 @@ impl Progress for Bar {
     fn advance(&self, amount: u64) {
         if let Some(bar) = &*self.current() {
             bar.inc(amount);
+        }
+    }
+
+    /// What was done before is not counted as speed.
+    fn resume(&self, amount: u64) {
+        if let Some(bar) = &*self.current() {
+            bar.set_position(amount);
+            bar.reset_eta();
         }
     }
 

@@ -7,31 +7,9 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use rana_embed::{Checkpoint, EmbedConfig, EpochReport, Hooks, Observer, Trainer, TrainingData};
+use rana_embed::{Checkpoint, EmbedConfig, EpochReport, Hooks, Trainer, TrainingData};
 use rana_graph::format::Source;
 use rana_graph::{Duplicates, Graph, GraphBuilder, ImportOptions, import};
-
-/// Prints the time of each epoch.
-struct Clock {
-    facts: usize,
-    last: Instant,
-}
-
-impl Observer for Clock {
-    fn advanced(&mut self, _: usize, _: f64) {}
-
-    fn epoch_ended(&mut self, report: &EpochReport, _: &Checkpoint) {
-        let seconds = self.last.elapsed().as_secs_f64();
-        let line = serde_json::json!({
-            "epoch": report.epoch,
-            "seconds": seconds,
-            "facts_per_second": self.facts as f64 / seconds,
-            "loss": report.loss,
-        });
-        println!("{line}");
-        self.last = Instant::now();
-    }
-}
 
 struct Arguments {
     data: PathBuf,
@@ -89,7 +67,18 @@ fn main() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
         let mut trainer = Trainer::new(config, &data).unwrap();
-        let mut clock = Clock { facts: data.facts().len(), last: Instant::now() };
-        trainer.run(Hooks { validate: None, observer: &mut clock, stop: &false.into() }).unwrap();
+        let mut last = Instant::now();
+        let mut epoch_ended = |report: &EpochReport, _: &Checkpoint| {
+            let seconds = last.elapsed().as_secs_f64();
+            let line = serde_json::json!({
+                "epoch": report.epoch,
+                "seconds": seconds,
+                "facts_per_second": data.facts().len() as f64 / seconds,
+                "loss": report.loss,
+            });
+            println!("{line}");
+            last = Instant::now();
+        };
+        trainer.run(Hooks { validate: None, observer: &(), epoch_ended: &mut epoch_ended }).unwrap();
     });
 }

@@ -44,7 +44,7 @@ pub use similarity::{Blocks, Similarity};
 pub use table::{Norms, Table};
 pub use table_error::TableError;
 pub use training::{
-    Best, Checkpoint, CheckpointError, EpochReport, Hooks, Observer, Position, Pretraining,
-    PretrainingOutcome, TrainError, Trainer, TrainingData, Validate, training_metrics,
+    Best, Checkpoint, CheckpointError, Checkpoints, EpochReport, Hooks, Position, Pretraining,
+    PretrainingOutcome, PretrainingReport, TrainError, Trainer, TrainingData, Validate, training_metrics,
 };
 pub use vectors::Vectors;

@@ -4,16 +4,18 @@
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::fs;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rana_embed::link_prediction::{KnownAnswers, LinkPrediction, LinkPredictionSettings};
 use rana_embed::{
     Checkpoint, CheckpointError, ConfigError, EmbedConfig, EpochReport, Hooks, Loss, ModelKind, Negatives,
-    Observer, Optimiser, Parameters, Pool, PretrainingOutcome, Regulariser, Sides, TrainError, Trainer,
-    TrainingData, Updates, Validation,
+    Optimiser, Parameters, Pool, PretrainingOutcome, Regulariser, Sides, TrainError, Trainer, TrainingData,
+    Updates, Validation,
 };
 use rana_graph::format::Source;
-use rana_graph::{Duplicates, EntityId, Fact, Graph, GraphBuilder, ImportOptions, RelationId, import};
+use rana_graph::{
+    Duplicates, EntityId, Fact, Graph, GraphBuilder, ImportOptions, Observer, RelationId, import,
+};
 
 fn umls() -> Graph {
     let bytes = include_bytes!("../../rana/data/umls.tsv.zst");
@@ -45,31 +47,25 @@ fn train(config: EmbedConfig, graph: &Graph) -> Parameters {
     trainer.into_parameters()
 }
 
-/// Sets a stop flag after a number of reports.
-struct StopAfter<'f> {
-    reports: usize,
-    flag: &'f AtomicBool,
-}
+/// Stops after a number of batches.
+struct StopAfter(AtomicUsize);
 
-impl Observer for StopAfter<'_> {
-    fn advanced(&mut self, _: usize, _: f64) {
-        self.reports = self.reports.saturating_sub(1);
-        self.flag.store(self.reports == 0, Ordering::Relaxed);
+impl Observer for StopAfter {
+    fn advance(&self, _: u64) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 
-    fn epoch_ended(&mut self, _: &EpochReport, _: &Checkpoint) {}
+    fn should_stop(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == 0
+    }
 }
 
-/// Records the mean loss of every epoch.
-#[derive(Default)]
-struct Losses(Vec<f64>);
-
-impl Observer for Losses {
-    fn advanced(&mut self, _: usize, _: f64) {}
-
-    fn epoch_ended(&mut self, report: &EpochReport, _: &Checkpoint) {
-        self.0.push(report.loss);
-    }
+/// Trains to the end. Gives the mean loss of every epoch.
+fn losses(trainer: &mut Trainer<'_>) -> Vec<f64> {
+    let mut losses = Vec::new();
+    let mut epoch_ended = |report: &EpochReport, _: &Checkpoint| losses.push(report.loss);
+    trainer.run(Hooks { validate: None, observer: &(), epoch_ended: &mut epoch_ended }).unwrap();
+    losses
 }
 
 #[test]
@@ -123,11 +119,10 @@ fn lock_free_training_depends_on_no_thread_either_and_goes_on_from_any_round() {
         assert_eq!(one, in_pool(5, || train(config.clone(), &graph)), "{model}");
         let mut trainer = Trainer::new(config, &data).unwrap();
         let mut stops = 0;
-        let stop = AtomicBool::new(false);
         let parameters = loop {
-            let mut observer = StopAfter { reports: 1, flag: &stop };
-            stop.store(false, Ordering::Relaxed);
-            match trainer.run(Hooks { validate: None, observer: &mut observer, stop: &stop }).unwrap() {
+            let observer = StopAfter(1.into());
+            let hooks = Hooks { validate: None, observer: &observer, epoch_ended: &mut |_, _| {} };
+            match trainer.run(hooks).unwrap() {
                 PretrainingOutcome::Stopped => stops += 1,
                 _ => break trainer.into_parameters(),
             }
@@ -154,8 +149,8 @@ fn a_resumed_training_ends_with_the_bits_of_an_unbroken_one() {
             Ok([0.1, 0.3, 0.2][calls.get() - 1])
         };
         let mut unbroken = Trainer::new(config.clone(), &data).unwrap();
-        let stop = AtomicBool::new(false);
-        unbroken.run(Hooks { validate: Some(&mut validate), observer: &mut (), stop: &stop }).unwrap();
+        let epoch_ended = &mut |_: &EpochReport, _: &Checkpoint| {};
+        unbroken.run(Hooks { validate: Some(&mut validate), observer: &(), epoch_ended }).unwrap();
 
         calls.set(0);
         let path = dir.path().join("checkpoint");
@@ -163,10 +158,9 @@ fn a_resumed_training_ends_with_the_bits_of_an_unbroken_one() {
         let mut stops = 0;
         let resumed = loop {
             let mut trainer = Trainer::resume(Checkpoint::read(&path).unwrap(), &data).unwrap();
-            let mut observer = StopAfter { reports: 4, flag: &stop };
-            stop.store(false, Ordering::Relaxed);
+            let observer = StopAfter(4.into());
             let outcome =
-                trainer.run(Hooks { validate: Some(&mut validate), observer: &mut observer, stop: &stop });
+                trainer.run(Hooks { validate: Some(&mut validate), observer: &observer, epoch_ended });
             trainer.checkpoint().write(&path).unwrap();
             match outcome.unwrap() {
                 PretrainingOutcome::Stopped => stops += 1,
@@ -196,8 +190,8 @@ fn training_stops_when_validation_does_not_improve() {
         score -= 0.1;
         Ok(score)
     };
-    let stop = AtomicBool::new(false);
-    let outcome = trainer.run(Hooks { validate: Some(&mut validate), observer: &mut (), stop: &stop });
+    let epoch_ended = &mut |_: &EpochReport, _: &Checkpoint| {};
+    let outcome = trainer.run(Hooks { validate: Some(&mut validate), observer: &(), epoch_ended });
     assert_eq!(outcome, Ok(PretrainingOutcome::Converged));
     assert_eq!(trainer.checkpoint().position.epoch, 8);
     assert_eq!(trainer.finish(), Ok(PretrainingOutcome::Converged));
@@ -314,10 +308,8 @@ fn every_model_learns_umls_in_both_update_modes() {
                 &known,
             );
             let mut trainer = Trainer::new(config, &data).unwrap();
-            let mut losses = Losses::default();
-            let stop = AtomicBool::new(false);
-            trainer.run(Hooks { validate: None, observer: &mut losses, stop: &stop }).unwrap();
-            let (first, last) = (losses.0[0], losses.0[losses.0.len() - 1]);
+            let losses = losses(&mut trainer);
+            let (first, last) = (losses[0], losses[losses.len() - 1]);
             assert!(last < 0.7 * first, "{model} {updates}: loss {first} to {last}");
             let learnt = mrr(&trainer.into_parameters(), &held, &known);
             println!("{model} {updates}: MRR {random:.3} to {learnt:.3}, loss {first:.3} to {last:.3}");
@@ -389,9 +381,8 @@ fn every_option_trains() {
     for config in variants {
         let data = TrainingData::new(&graph);
         let mut trainer = Trainer::new(config.clone(), &data).unwrap();
-        let mut losses = Losses::default();
-        trainer.run(Hooks { validate: None, observer: &mut losses, stop: &AtomicBool::new(false) }).unwrap();
-        assert!(losses.0[2] < losses.0[0], "{config:?}: {:?}", losses.0);
+        let losses = losses(&mut trainer);
+        assert!(losses[2] < losses[0], "{config:?}: {losses:?}");
         let parameters = trainer.into_parameters();
         if let Some(most) = config.max_norm {
             for row in parameters.entities.chunks_exact(config.dim) {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use rana_embed::link_prediction::{Metrics, Rank, TieRule};
 use rana_fewshot::{EpisodeError, FewShotModel, SupportError, SupportOrder};
-use rana_graph::{Graph, Progress, Split, TaskSet, Unit};
+use rana_graph::{Graph, Observer, Split, TaskSet, Unit};
 use rayon::prelude::*;
 
 use crate::averages::{Averages, Spread};
@@ -111,7 +111,7 @@ impl CardSettings {
         others: &[NamedModel<'_>],
         graph: &Graph,
         tasks: &TaskSet,
-        progress: &dyn Progress,
+        progress: &dyn Observer,
     ) -> Result<EvaluationCard, FewShotError> {
         let started = Instant::now();
         self.check(subject, others)?;
@@ -183,7 +183,7 @@ impl CardSettings {
         &self,
         model: &dyn FewShotModel,
         rankings: &[TaskRanking<'_>],
-        progress: &dyn Progress,
+        progress: &dyn Observer,
     ) -> Result<RowRanks, FewShotError> {
         let of_draw = |draw: Option<u64>| rankings.iter().map(move |ranking| (draw, ranking));
         let jobs: Vec<_> = of_draw(None).chain((0..self.draws as u64).map(Some).flat_map(of_draw)).collect();

@@ -2,7 +2,7 @@
 
 use rana_embed::link_prediction::TieRule;
 use rana_fewshot::{EpisodeError, FewShotModel, SupportError, first_k};
-use rana_graph::{Graph, Progress, Split, TaskSet, Unit};
+use rana_graph::{Graph, Observer, Split, TaskSet, Unit};
 
 use crate::candidate_policy::CandidatePolicy;
 use crate::few_shot_report::FewShotReport;
@@ -92,7 +92,7 @@ impl FewShotEvaluation {
         graph: &Graph,
         tasks: &TaskSet,
         split: Split,
-        progress: &dyn Progress,
+        progress: &dyn Observer,
     ) -> Result<FewShotReport, FewShotError> {
         let rankings = TaskRanking::of_split(graph, tasks, split, self.candidates, self.seed)?;
         let episodes = rankings

@@ -12,7 +12,7 @@ use crate::format::{
 use crate::graph::Graph;
 use crate::graph_builder::{Duplicates, GraphBuilder, LabelRank};
 use crate::held_out::{HeldOut, HeldOutReport};
-use crate::progress::{Progress, Unit};
+use crate::observer::{Observer, Unit};
 use crate::skipped::Skipped;
 use crate::statement_batch::{Batch, BatchSender, Disconnected, Kind, NamedStatement, pipeline};
 use crate::store::{Counts, Input, Store};
@@ -155,7 +155,7 @@ pub struct SourceReport {
 pub fn import(
     sources: &[Source],
     options: &ImportOptions,
-    progress: &dyn Progress,
+    progress: &dyn Observer,
 ) -> Result<Imported, FormatError> {
     if let Some(directory) = release_directory(sources, options)? {
         return import_release(directory, options, progress);
@@ -289,7 +289,7 @@ struct Read {
 fn read_sources(
     sources: &[Planned],
     options: &ImportOptions,
-    progress: &dyn Progress,
+    progress: &dyn Observer,
     sender: &mut BatchSender,
 ) -> Result<Read, FormatError> {
     let mut read = Read { inputs: Vec::new(), reports: Vec::new(), skipped: Skipped::new(options.lenient) };
@@ -475,7 +475,7 @@ fn refuse_options(directory: &Path, options: &ImportOptions) -> Result<(), Forma
 fn import_release(
     directory: &Path,
     options: &ImportOptions,
-    progress: &dyn Progress,
+    progress: &dyn Observer,
 ) -> Result<Imported, FormatError> {
     refuse_options(directory, options)?;
     progress.begin("reading", Some(release_size(directory)), Unit::Bytes);

@@ -40,7 +40,7 @@ mod keyed_rng;
 mod lists;
 mod named_enum;
 mod names;
-mod progress;
+mod observer;
 mod skipped;
 mod statement_batch;
 mod statistics;
@@ -62,7 +62,7 @@ pub use import::{
 pub use keyed_rng::keyed_rng;
 pub use lists::Lists;
 pub use names::{Names, NamesBuilder, Texts};
-pub use progress::{Progress, Unit};
+pub use observer::{Observer, Turn, Unit};
 pub use statistics::{
     Cardinality, DegreeBucket, Degrees, FewShotRule, RelationStatistics, Spread, Statistics, TaskStatistics,
 };

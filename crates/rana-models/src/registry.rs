@@ -15,6 +15,9 @@ pub const DEFAULT: &str = RanaConfig::NAME;
 /// The model that weighs a trained model with the evidence in the graph.
 pub const FUSED: &str = "rana-fused";
 
+/// The preset of a model that suits any graph.
+pub const RECOMMENDED: &str = "recommended";
+
 /// Every model that can be trained into a run.
 pub static MODELS: &[ModelEntry] = &[
     ModelEntry::steps::<RanaConfig>("RANA", rana::ABOUT, rana::PRESETS),
@@ -45,7 +48,7 @@ pub struct ModelEntry {
     pub title: &'static str,
     /// A short description.
     pub about: &'static str,
-    /// Its presets; the first has the settings of its paper.
+    /// Its presets; the first has the settings of its paper, `recommended` those for any graph.
     pub presets: &'static [Preset],
     training: Training,
     open: OpenModel,
@@ -127,11 +130,11 @@ impl ModelEntry {
         })
     }
 
-    /// The name of the preset that was tuned beyond the paper, or of the first one.
+    /// The name of the preset for any graph, or of the first one if there is none.
     #[must_use]
-    pub fn tuned_preset(&self) -> &'static str {
-        let tuned = self.presets.iter().find(|preset| preset.name.ends_with("-tuned"));
-        tuned.or(self.presets.first()).map_or("paper", |preset| preset.name)
+    pub fn default_preset(&self) -> &'static str {
+        let any = self.presets.iter().find(|preset| preset.name == RECOMMENDED);
+        any.or(self.presets.first()).map_or(RECOMMENDED, |preset| preset.name)
     }
 
     /// Opens its model in a run.
@@ -169,7 +172,7 @@ pub fn stepped_names() -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::training::RunConfig;
+    use crate::training::{RunConfig, StartVectors};
 
     #[test]
     fn every_preset_can_be_used_and_the_first_is_the_default() {
@@ -182,7 +185,7 @@ mod tests {
         let error = RunConfig::preset(DEFAULT, "best").unwrap_err().to_string();
         assert_eq!(
             error,
-            "there is no preset `best` of `rana`; there are: paper, nell-one, nell-one-tuned, umls"
+            "there is no preset `best` of `rana`; there are: paper, recommended, nell-one, nell-one-tuned, umls"
         );
         let error = RunConfig::preset("rama", "paper").unwrap_err().to_string();
         assert!(error.starts_with("there is no model `rama`; there are: rana"), "{error}");
@@ -206,5 +209,27 @@ mod tests {
             let error = toml::from_str::<RunConfig>(&text).unwrap().check().unwrap_err();
             assert_eq!((error.field, error.value.as_str()), ("learning_rate", "NaN"));
         }
+    }
+
+    #[test]
+    fn relative_lengths_follow_the_vectors() {
+        let table = |scale: f32| {
+            let values: Vec<f32> = (0..40).map(|at| scale * (at % 7) as f32).collect();
+            let entities = std::sync::Arc::new(rana_embed::Table::new(10, 4, values).unwrap());
+            StartVectors { entities, relations: Vec::new() }
+        };
+        for entry in MODELS.iter().filter(|entry| entry.is_stepped()) {
+            let config = RunConfig::preset(entry.name, entry.default_preset()).unwrap();
+            let (small, large) = (config.in_unit_of(&table(1.0)), config.in_unit_of(&table(10.0)));
+            assert_eq!(small.in_unit_of(&table(10.0)), small, "lengths of a run are absolute");
+            let margin = |config: &RunConfig| config.model.margin();
+            if let (Some((_, small)), Some((_, large))) = (margin(&small), margin(&large)) {
+                assert!((large / small - 10.0).abs() < 1e-3, "{}: {small} and {large}", entry.name);
+            }
+            assert_eq!(large.misfit(&table(10.0)), None, "{}", entry.name);
+        }
+        let paper = RunConfig::preset(DEFAULT, "paper").unwrap();
+        let misfit = paper.misfit(&table(0.1)).unwrap();
+        assert_eq!((misfit.setting, misfit.value), ("gamma", 12.0));
     }
 }

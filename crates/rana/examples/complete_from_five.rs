@@ -6,7 +6,7 @@
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     // A small graph that comes with rana, without one of its relations. Your own: rana::learn(["facts.tsv"], "learned").
     let learning = rana::Learning { leave_out: vec!["causes".to_owned()], ..Default::default() };
-    let predictor = learning.learn([rana::umls()], "learned-umls", &rana::trial::Unwatched::default())?;
+    let predictor = learning.learn([rana::umls()], "learned-umls", &())?;
     let five = [
         ("bacterium", "pathologic_function"),
         ("fungus", "disease_or_syndrome"),

@@ -1,13 +1,14 @@
 //! [`VectorTraining`]: from a graph and some facts of its tasks to vectors.
 
-use std::sync::atomic::AtomicBool;
+use std::path::Path;
+use std::time::Duration;
 
 use rana_embed::{
-    EmbedConfig, EmbeddingMetadata, EmbeddingSet, Pretraining, TableError, TrainError, Trainer,
-    training_metrics,
+    Checkpoint, CheckpointError, Checkpoints, EmbedConfig, EmbeddingMetadata, EmbeddingSet, Pretraining,
+    PretrainingOutcome, TableError, TrainError, Trainer, training_metrics,
 };
 use rana_fewshot::{Fold, PretrainingFacts, tasks_without};
-use rana_graph::Store;
+use rana_graph::{Observer, Store};
 
 /// A training of vectors that remembers which facts of tasks it saw.
 ///
@@ -89,7 +90,33 @@ impl<'s> VectorTraining<'s> {
     /// If there are no facts, or the training diverges.
     pub fn finish(&self) -> Result<EmbeddingSet, VectorTrainingError> {
         let mut trainer = self.pretraining.trainer(None)?;
-        self.pretraining.run(&mut trainer, &mut (), &AtomicBool::new(false))?;
+        self.pretraining.run(&mut trainer, "training", &(), None)?;
         Ok(self.vectors(trainer)?)
     }
+}
+
+/// How often the state of a training is kept.
+pub(crate) const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
+
+/// Trains from the checkpoint of an interrupted training, if there is one of the same facts and settings. Gives the
+/// trainer at its end, or nothing if the observer stopped it; then there is a new checkpoint.
+pub(crate) fn train_resumably<'p, E: From<TrainError> + From<CheckpointError>>(
+    pretraining: &'p Pretraining<'_>,
+    checkpoint: &Path,
+    stage: &str,
+    observer: &dyn Observer,
+) -> Result<Option<Trainer<'p>>, E> {
+    // A checkpoint that cannot be read, or is of other facts, only costs the time to begin again.
+    let kept = Checkpoint::read(checkpoint).ok().filter(|kept| kept.config == *pretraining.config());
+    let mut trainer = match pretraining.trainer(kept) {
+        Ok(trainer) => trainer,
+        Err(_) => pretraining.trainer(None)?,
+    };
+    let checkpoints = Checkpoints { path: checkpoint, every: CHECKPOINT_EVERY };
+    let report = pretraining.run(&mut trainer, stage, observer, Some(checkpoints))?;
+    if report.outcome == PretrainingOutcome::Stopped {
+        trainer.checkpoint().write(checkpoint)?;
+        return Ok(None);
+    }
+    Ok(Some(trainer))
 }

@@ -6,9 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rana::graph::{Progress, Split, Unit};
+use rana::graph::{Observer, Split, Unit};
 use rana::predictor::{LearnedRelation, NamedAnswer, PredictorError};
-use rana::trial::{Unwatched, Watch};
 use rana::{LEARNED, LearnError, Learning, Predictor, Quality, learn};
 
 #[path = "../examples/complete_from_five.rs"]
@@ -40,22 +39,14 @@ impl StopAt {
     }
 }
 
-impl Progress for StopAt {
+impl Observer for StopAt {
     fn begin(&self, stage: &str, _: Option<u64>, _: Unit) {
         if stage == self.stage {
             self.stop.store(true, Ordering::Relaxed);
         }
     }
-    fn advance(&self, _: u64) {}
-    fn end(&self) {}
-}
-
-impl Watch for StopAt {
-    fn progress(&self) -> &dyn Progress {
-        self
-    }
-    fn stop(&self) -> &AtomicBool {
-        &self.stop
+    fn should_stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 }
 
@@ -79,13 +70,13 @@ fn five_pairs_complete_a_relation_that_was_never_seen() {
     let stopped = without_causes().learn(umls(), &out, &stage);
     assert!(matches!(stopped, Err(LearnError::Stopped)));
     assert!(!out.join("run.json").exists());
-    let predictor = without_causes().learn(umls(), &out, &Unwatched::default()).unwrap();
+    let predictor = without_causes().learn(umls(), &out, &()).unwrap();
     assert!(!out.join("withheld").exists());
     assert!(!out.join("vectors/transe/checkpoint").exists());
 
     // An interruption changes nothing.
     let unbroken = dir.path().join("unbroken");
-    without_causes().learn(umls(), &unbroken, &Unwatched::default()).unwrap();
+    without_causes().learn(umls(), &unbroken, &()).unwrap();
     for file in ["evidence.json", "quality.json"] {
         assert_eq!(fs::read(out.join(file)).unwrap(), fs::read(unbroken.join(file)).unwrap(), "{file}");
     }
@@ -200,10 +191,10 @@ fn what_cannot_be_learned_from_is_refused_and_nothing_of_others_is_touched() -> 
     let error = learn([dir.path().join("missing.tsv")], &none).err();
     assert!(matches!(error, Some(LearnError::Import(_))), "{error:?}");
     let unknown = Learning { leave_out: vec!["knowz".to_owned()], ..Learning::default() };
-    let error = unknown.learn([file.as_path()], &none, &Unwatched::default()).err();
+    let error = unknown.learn([file.as_path()], &none, &()).err();
     assert!(matches!(error, Some(LearnError::UnknownRelation(_))), "{error:?}");
     let small = Learning { memory: Some(1000), ..Learning::default() };
-    let error = small.learn([file.as_path()], &none, &Unwatched::default()).err();
+    let error = small.learn([file.as_path()], &none, &()).err();
     assert!(matches!(error, Some(LearnError::Memory { .. })), "{error:?}");
     Ok(())
 }

@@ -1,3 +1,5 @@
+//! `rana episodes`: draws episodes of tasks and prints them.
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 

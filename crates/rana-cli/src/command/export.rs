@@ -1,3 +1,5 @@
+//! `rana export`: writes a graph in another format.
+
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -1,3 +1,5 @@
+//! `rana fuse`: trains the model that weighs all evidence.
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -44,8 +46,8 @@ pub(crate) struct FuseArgs {
     /// The model that is a source of evidence.
     #[arg(long, value_name = "NAME", default_value = registry::DEFAULT)]
     model: String,
-    /// Settings of the model and its vectors that suit a benchmark; if not given, those of the model are its tuned ones,
-    /// and vectors are trained with settings for the size of the graph.
+    /// Settings of the model and its vectors that suit a benchmark; if not given, settings that follow the vectors, and
+    /// vectors by the size of the graph.
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
     /// The same seed gives the same model.
@@ -106,7 +108,7 @@ impl FuseArgs {
     fn training(&self, store: &Store, fused: FusedConfig) -> Result<FusedTraining, CliError> {
         let wrong = |error: &dyn std::fmt::Display| CliError::Usage(error.to_string());
         let entry = registry::find(&self.model).map_err(|error| wrong(&error))?;
-        let name = self.preset.as_deref().unwrap_or_else(|| entry.tuned_preset());
+        let name = self.preset.as_deref().unwrap_or_else(|| entry.default_preset());
         let model = RunConfig::preset(entry.name, name).map_err(|error| wrong(&error))?;
         let model: RunConfig = SettingsFile::of_assignments(&self.model_set)?.over(&model)?;
         let model = model.with_trainer(|trainer| trainer.seed = self.seed);

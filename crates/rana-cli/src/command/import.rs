@@ -1,3 +1,5 @@
+//! `rana import`: reads files into a graph store.
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::str::FromStr;

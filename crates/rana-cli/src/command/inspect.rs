@@ -1,3 +1,5 @@
+//! `rana inspect`: shows what a graph store holds.
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Instant;

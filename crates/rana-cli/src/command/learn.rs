@@ -2,14 +2,13 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueHint, value_parser};
 use rana::graph::format::Source;
-use rana::graph::{Progress, Store, Unit};
-use rana::trial::Watch;
+use rana::graph::{Observer, Store, Unit};
 use rana::{LEARNED, LearnError, Learning, Predictor, Quality};
 use serde::Serialize;
 
@@ -227,33 +226,7 @@ impl Stage {
     }
 }
 
-impl Watch for LearnProgress<'_> {
-    fn progress(&self) -> &dyn Progress {
-        self
-    }
-
-    fn note(&self, line: &str) {
-        self.bar.above(|| self.terminal.note(line));
-    }
-
-    fn time_left(&self, left: Duration) {
-        let mut stage = self.stage();
-        stage.left = Some(left);
-        let text = stage.text();
-        if stage.noted.elapsed() >= NOTE_EVERY && !stage.name.is_empty() {
-            stage.noted = Instant::now();
-            drop(stage);
-            self.note(&text);
-        }
-        self.bar.say(|| text);
-    }
-
-    fn stop(&self) -> &AtomicBool {
-        &self.stop
-    }
-}
-
-impl Progress for LearnProgress<'_> {
+impl Observer for LearnProgress<'_> {
     fn begin(&self, name: &str, total: Option<u64>, unit: Unit) {
         let mut stage = self.stage();
         name.clone_into(&mut stage.name);
@@ -268,8 +241,32 @@ impl Progress for LearnProgress<'_> {
         self.bar.advance(amount);
     }
 
+    fn resume(&self, amount: u64) {
+        self.bar.resume(amount);
+    }
+
     fn end(&self) {
         self.bar.end();
+    }
+
+    fn time_left(&self, left: Duration) {
+        let mut stage = self.stage();
+        stage.left = Some(left);
+        let text = stage.text();
+        if stage.noted.elapsed() >= NOTE_EVERY && !stage.name.is_empty() {
+            stage.noted = Instant::now();
+            drop(stage);
+            self.note(&text);
+        }
+        self.bar.say(|| text);
+    }
+
+    fn note(&self, line: &str) {
+        self.bar.above(|| self.terminal.note(line));
+    }
+
+    fn should_stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 }
 

@@ -1,3 +1,5 @@
+//! `rana quickstart`: the whole pipeline on the embedded graph.
+
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -244,7 +246,7 @@ impl Story<'_> {
             out,
             "\nNext: {BOLD}rana complete {run} --relation {relation} --reasons{BOLD:#} explains the answers.\n\
              {BOLD}rana serve {run}{BOLD:#} starts a web page to complete relations and review answers.\n\
-             For your own data: {BOLD}rana import YOUR-FILE --out my-graph{BOLD:#}, then the same commands.",
+             For your own data: {BOLD}rana learn YOUR-FILE --out my-model{BOLD:#}, then the same with my-model.",
             run = self.run,
             relation = example.relation
         )

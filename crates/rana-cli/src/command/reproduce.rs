@@ -1,3 +1,5 @@
+//! `rana reproduce`: the tables and figures of the paper.
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 

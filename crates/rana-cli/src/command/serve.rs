@@ -1,3 +1,5 @@
+//! `rana serve`: the page and the HTTP interface over a run.
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 

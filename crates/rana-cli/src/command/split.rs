@@ -1,3 +1,5 @@
+//! `rana split`: makes few-shot tasks out of the relations of a graph.
+
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

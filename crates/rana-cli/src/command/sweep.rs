@@ -1,3 +1,5 @@
+//! `rana sweep`: tries many settings and ranks them.
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 

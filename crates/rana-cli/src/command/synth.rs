@@ -1,10 +1,11 @@
+//! `rana synth`: writes a random graph with known rules.
+
 use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
 use rana::graph::synth::{SynthConfig, SynthReport, SynthSettings, write_release, write_tsv};
-use rana::graph::{Progress, Unit};
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -70,19 +71,12 @@ impl SynthArgs {
 pub(crate) fn run(args: &SynthArgs, terminal: &Terminal) -> Result<(), CliError> {
     let config = args.config()?;
     let bar = terminal.progress();
-    bar.begin("generating", Some(config.triples), Unit::Facts);
-    let mut done = 0;
-    let mut progress = |now: u64, _: u64| {
-        bar.advance(now - done);
-        done = now;
-    };
     if args.out == Path::new("-") {
         terminal.refuse_json("the facts")?;
-        write_tsv(io::stdout().lock(), &config, &mut progress)?;
+        write_tsv(io::stdout().lock(), &config, &bar)?;
         return Ok(());
     }
-    let report = write_release(&args.out, &config, &mut progress)?;
-    bar.end();
+    let report = write_release(&args.out, &config, &bar)?;
     let account = SynthAccount { out: args.out.display().to_string(), config: &config, report: &report };
     terminal.account(&account, |out| {
         writeln!(

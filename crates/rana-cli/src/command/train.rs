@@ -1,33 +1,32 @@
+//! `rana train`: trains a few-shot model by steps.
+
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::{Args, ValueHint, value_parser};
 use rana::embed::{EmbeddingMetadata, EmbeddingSet, ModelKind};
-use rana::graph::{Progress, Store, Unit};
-use rana::models::registry;
+use rana::graph::Store;
+use rana::models::registry::{self, RegistryError};
 use rana::models::training::{
-    Manifest, MetaTraining, Run, RunConfig, StartVectors, StepReport, TrainingError, TrainingObserver,
-    TrainingOutcome, TrainingState, ValidationReport,
+    Manifest, MetaTraining, Misfit, Run, RunConfig, StartVectors, TrainingOutcome, TrainingState,
 };
 use serde::Serialize;
 
 use super::embed::vectors_path;
 use super::eval::only_vectors;
 use crate::error::CliError;
-use crate::interrupt::stop_on_interrupt;
 use crate::settings::{SettingsFile, print_settings};
-use crate::terminal::{BOLD, Bar, DIM, Terminal, thousands};
+use crate::terminal::{BOLD, DIM, Terminal, thousands};
 use crate::thread_pool::in_pool;
+use crate::training_progress::TrainingProgress;
 
 /// Meta-train a few-shot model on the tasks of a graph.
 ///
 /// The graph needs few-shot tasks (`rana split`) and vectors (`rana embed`). The model with the best MRR on
-/// the dev tasks is kept in a run, a directory with the configuration, the log and the model. Settings are
-/// those of the model's paper, unless a preset, a file or --set changes them, in this order. Ctrl-C writes a
-/// checkpoint, and --resume continues from it to the same result.
+/// the dev tasks is kept in a run, a directory with the configuration, the log and the model. Settings follow
+/// the vectors, unless a preset, a file or --set changes them, in this order; the paper's are `--preset paper`.
+/// Ctrl-C writes a checkpoint, and --resume continues from it to the same result.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("\
 Models and their presets:
@@ -49,7 +48,7 @@ pub(crate) struct TrainArgs {
     /// The model to train; see the list below.
     #[arg(long, value_name = "NAME", default_value = registry::DEFAULT)]
     model: String,
-    /// Settings that suit a benchmark; `paper` if not given.
+    /// Settings that suit a benchmark, or those of the model's paper; `recommended`, which follow the vectors, if not given.
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
     /// A TOML file of settings; what it leaves out stays as it is. See --print-config.
@@ -122,9 +121,10 @@ pub(crate) fn run(args: &TrainArgs, terminal: &Terminal) -> Result<(), CliError>
 
 impl TrainArgs {
     fn settings(&self) -> Result<RunConfig, CliError> {
-        let preset = self.preset.as_deref().unwrap_or(PAPER);
-        let mut config =
-            RunConfig::preset(&self.model, preset).map_err(|error| CliError::Usage(error.to_string()))?;
+        let wrong = |error: RegistryError| CliError::Usage(error.to_string());
+        let entry = registry::find(&self.model).map_err(wrong)?;
+        let preset = self.preset.as_deref().unwrap_or_else(|| entry.default_preset());
+        let mut config = RunConfig::preset(entry.name, preset).map_err(wrong)?;
         if let Some(path) = &self.config {
             config = SettingsFile::read(path)?.over(&config)?;
         }
@@ -145,9 +145,6 @@ impl TrainArgs {
     }
 }
 
-/// The preset with the settings of a model's paper.
-const PAPER: &str = "paper";
-
 /// One training from the command line.
 pub(crate) struct Session<'s> {
     training: MetaTraining<'s>,
@@ -167,6 +164,8 @@ impl<'s> Session<'s> {
         let set = EmbeddingSet::open(vectors, &store.graph)?;
         warn_of_vectors(&set, &config, terminal);
         let start = MetaTraining::start(store, &config, &set)?;
+        let config = config.in_unit_of(&start);
+        warn_of_misfit(&start, &config, terminal);
         let manifest = Manifest::new(config.model.model_name(), store, vectors, &start);
         let training = MetaTraining::new(store, config.clone(), start)?;
         let run = Run::create(out, manifest, config)?;
@@ -187,8 +186,8 @@ impl<'s> Session<'s> {
     /// Trains to the end.
     pub(crate) fn train(mut self, every: Duration, terminal: &Terminal) -> Result<Trained, CliError> {
         self.training.checkpoint_every = every;
-        let mut progress = MetaProgress::new(terminal, &self.run.config, self.from.as_ref());
-        let outcome = self.training.run(&mut self.run, self.from.take(), &mut progress)?;
+        let progress = TrainingProgress::new(terminal);
+        let outcome = self.training.run(&mut self.run, self.from.take(), &progress)?;
         drop(progress);
         let run = self.run.path().display().to_string();
         let steps = self.run.manifest.steps.unwrap_or_default();
@@ -230,6 +229,16 @@ fn warn_of_vectors(set: &EmbeddingSet, config: &RunConfig, terminal: &Terminal) 
         terminal.warn(&format!(
             "these vectors were trained on the first {seen} facts of each dev and test task, so dev and test \
              relations are not unseen: their MRR will be too high"
+        ));
+    }
+}
+
+/// Says if a setting was made for other vectors.
+fn warn_of_misfit(start: &StartVectors, config: &RunConfig, terminal: &Terminal) {
+    if let Some(Misfit { setting, value, distance }) = config.misfit(start) {
+        terminal.warn(&format!(
+            "{setting} is {value}, but two of these vectors are {distance:.2} apart in the mean: the settings were made \
+             for others. Without --preset, settings follow the vectors"
         ));
     }
 }
@@ -277,54 +286,5 @@ impl Trained {
             writeln!(out, "{DIM}stopped early: no better for {} evaluations{DIM:#}", trainer.patience)?;
         }
         Ok(())
-    }
-}
-
-/// A progress bar with loss, dev MRR, steps per second and time left; a line for each evaluation.
-struct MetaProgress<'t> {
-    terminal: &'t Terminal,
-    bar: Bar,
-    stop: Arc<AtomicBool>,
-    loss: f64,
-    validation: Option<(u64, f64)>,
-}
-
-impl<'t> MetaProgress<'t> {
-    fn new(terminal: &'t Terminal, config: &RunConfig, from: Option<&(TrainingState, f64)>) -> Self {
-        let bar = terminal.progress();
-        bar.begin("meta-training", Some(config.trainer.steps), Unit::Steps);
-        bar.jump(from.map_or(0, |(state, _)| state.step));
-        let best = from.and_then(|(state, _)| state.best.as_ref());
-        let validation = best.map(|best| (best.step, best.dev_mrr));
-        Self { terminal, bar, stop: stop_on_interrupt(), loss: f64::NAN, validation }
-    }
-}
-
-impl TrainingObserver for MetaProgress<'_> {
-    fn stepped(&mut self, report: &StepReport) {
-        // The loss of one batch says little.
-        self.loss = if self.loss.is_nan() { report.loss } else { 0.9 * self.loss + 0.1 * report.loss };
-        self.bar.advance(1);
-        self.bar.say(|| {
-            let best = self
-                .validation
-                .map_or_else(String::new, |(step, mrr)| format!(", best dev MRR {mrr:.3} at {step}"));
-            format!("loss {:.4}{best}", self.loss)
-        });
-    }
-
-    fn validated(&mut self, report: &ValidationReport) -> Result<(), TrainingError> {
-        if report.is_best {
-            self.validation = Some((report.step, report.dev_mrr));
-        }
-        let mark = if report.is_best { ", the best so far" } else { "" };
-        let line =
-            format!("step {}: loss {:.4}, dev MRR {:.4}{mark}", report.step, self.loss, report.dev_mrr);
-        self.bar.above(|| self.terminal.note(&line));
-        Ok(())
-    }
-
-    fn should_stop(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
     }
 }

@@ -1,6 +1,6 @@
 //! [`LinkPrediction`]: ranks the true ends of facts among all entities.
 
-use rana_graph::{EntityId, Fact, Progress, Unit};
+use rana_graph::{EntityId, Fact, Observer, Unit};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -138,7 +138,7 @@ impl LinkPrediction {
         scorer: &dyn LinkScorer,
         facts: &[Fact],
         known: &KnownAnswers,
-        progress: &dyn Progress,
+        progress: &dyn Observer,
     ) -> Result<LinkReport, LinkPredictionError> {
         let ranks = self.ranks(scorer, facts, known, progress)?;
         Ok(LinkReport::of(&ranks, self.settings.tie_rule, self.settings.per_relation))
@@ -153,7 +153,7 @@ impl LinkPrediction {
         scorer: &dyn LinkScorer,
         facts: &[Fact],
         known: &KnownAnswers,
-        progress: &dyn Progress,
+        progress: &dyn Observer,
     ) -> Result<Vec<FactRanks>, LinkPredictionError> {
         let entities = scorer.entities();
         if let Some(entity) =

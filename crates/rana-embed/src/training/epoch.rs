@@ -1,7 +1,5 @@
 //! [`Engine`]: trains on the facts of one epoch, batch by batch, in an [`EpochOrder`].
 
-use std::sync::atomic::Ordering;
-
 use rand::seq::SliceRandom;
 
 use super::buffer_pool::BufferPool;
@@ -82,14 +80,15 @@ impl Engine {
         hooks: &mut Hooks<'_>,
     ) -> Result<bool, TrainError> {
         while checkpoint.position.fact < plan.facts.len() {
-            if hooks.stop.load(Ordering::Relaxed) {
+            if hooks.observer.should_stop() {
                 return Ok(false);
             }
             let (facts, loss) = self.advance(plan, checkpoint, order);
             if !loss.is_finite() {
                 return Err(TrainError::Diverged { epoch: checkpoint.position.epoch + 1 });
             }
-            hooks.observer.advanced(facts, loss);
+            hooks.observer.advance(facts as u64);
+            hooks.observer.measured("loss", loss);
         }
         Ok(true)
     }

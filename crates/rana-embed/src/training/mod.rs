@@ -5,7 +5,7 @@
 //! | `pretraining.rs` | from a graph and settings to trained parameters |
 //! | `training_data.rs` | the facts to train on, and held-out ones |
 //! | `trainer.rs` | epochs, validation, early stopping, resuming |
-//! | `checkpoint.rs`, `observer.rs`, `error.rs` | the state of a training, its progress, its errors |
+//! | `checkpoint.rs`, `error.rs` | the state of a training, its errors |
 //! | `epoch.rs` | the batches of one epoch |
 //! | `deterministic_update.rs` | updates batch by batch |
 //! | `lock_free_update.rs` | updates in place; uses `entity_buckets.rs`, `row_lease.rs`, `relation_copies.rs` |
@@ -24,7 +24,6 @@ mod gradient_shard;
 #[cfg(test)]
 mod gradient_tests;
 mod lock_free_update;
-mod observer;
 mod one_negative;
 mod pretraining;
 mod relation_copies;
@@ -39,9 +38,8 @@ mod unshared_negatives;
 
 pub use checkpoint::{Best, Checkpoint, CheckpointError, Position};
 pub use error::TrainError;
-pub use observer::{EpochReport, Observer};
-pub use pretraining::{Pretraining, training_metrics};
-pub use trainer::{Hooks, PretrainingOutcome, Trainer, Validate};
+pub use pretraining::{Checkpoints, Pretraining, PretrainingReport, training_metrics};
+pub use trainer::{EpochReport, Hooks, PretrainingOutcome, Trainer, Validate};
 pub use training_data::TrainingData;
 
 pub(crate) use slice::{Among, Listed};

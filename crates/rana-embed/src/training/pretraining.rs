@@ -1,15 +1,15 @@
 //! [`Pretraining`]: from a graph and settings to trained parameters.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
-use rana_graph::{Fact, Graph, HeldOut};
+use rana_graph::{Fact, Graph, HeldOut, Observer, Unit};
 use rand::seq::SliceRandom;
 
 use super::checkpoint::Checkpoint;
 use super::error::TrainError;
-use super::observer::Observer;
-use super::trainer::{Hooks, PretrainingOutcome, Trainer};
+use super::trainer::{EpochReport, Hooks, PretrainingOutcome, Trainer};
 use super::training_data::TrainingData;
 use crate::config::EmbedConfig;
 use crate::link_prediction::{KnownAnswers, LinkPrediction, LinkPredictionSettings};
@@ -105,26 +105,57 @@ impl<'g> Pretraining<'g> {
         }
     }
 
-    /// Trains until all epochs are done, validation stops improving, or the stop flag is set.
+    /// Trains until all epochs are done, validation stops improving, or the observer stops it. This is one stage for the
+    /// observer.
     ///
     /// # Errors
     /// If the loss or a score is not finite.
     pub fn run(
         &self,
         trainer: &mut Trainer<'_>,
-        observer: &mut dyn Observer,
-        stop: &AtomicBool,
-    ) -> Result<PretrainingOutcome, TrainError> {
+        stage: &str,
+        observer: &dyn Observer,
+        checkpoints: Option<Checkpoints<'_>>,
+    ) -> Result<PretrainingReport, TrainError> {
         let evaluation = LinkPrediction::new(LinkPredictionSettings::default())?;
         let mut mrr = |parameters: &Parameters| {
             let report = evaluation.evaluate(&parameters.vectors(), &self.validation, &self.known, &())?;
             Ok(report.both.mrr)
         };
-        let hooks = match self.validation.is_empty() {
-            true => Hooks { validate: None, observer, stop },
-            false => Hooks { validate: Some(&mut mrr), observer, stop },
+        let (epochs, facts) = (self.config.epochs, self.data.facts().len() as u64);
+        observer.begin(stage, Some(facts * u64::from(epochs)), Unit::Facts);
+        let Checkpoint { position, best, .. } = trainer.checkpoint();
+        observer.resume(facts * u64::from(position.epoch) + position.fact as u64);
+        if let Some(best) = best {
+            observer.measured(VALIDATION, best.score);
+        }
+        let (mut rates, mut kept_at) = (Vec::new(), Instant::now());
+        let mut epoch_ended = |report: &EpochReport, checkpoint: &Checkpoint| {
+            rates.push(report.facts_per_second);
+            if let Some(mrr) = report.validation {
+                observer.measured(VALIDATION, mrr);
+            }
+            let is_due = report.epoch.is_multiple_of(epochs.div_ceil(LINES)) || report.epoch == epochs;
+            if report.validation.is_some() || is_due {
+                observer.detail(&report.line(epochs));
+            }
+            if let Some(Checkpoints { path, every }) = checkpoints
+                && kept_at.elapsed() >= every
+                && report.epoch < epochs
+            {
+                if let Err(error) = checkpoint.write(path) {
+                    observer.note(&format!("no checkpoint could be written: {error}"));
+                }
+                kept_at = Instant::now();
+            }
         };
-        trainer.run(hooks)
+        let validate: Option<&mut super::Validate<'_>> =
+            if self.validation.is_empty() { None } else { Some(&mut mrr) };
+        let outcome = trainer.run(Hooks { validate, observer, epoch_ended: &mut epoch_ended });
+        observer.end();
+        rates.sort_by(f64::total_cmp);
+        let facts_per_second = rates.get(rates.len() / 2).copied().unwrap_or_default();
+        Ok(PretrainingReport { outcome: outcome?, facts_per_second })
     }
 
     /// Trains from start to end without an observer.
@@ -133,8 +164,40 @@ impl<'g> Pretraining<'g> {
     /// If there are no facts, or the loss or a score is not finite.
     pub fn finish(&self) -> Result<Parameters, TrainError> {
         let mut trainer = self.trainer(None)?;
-        self.run(&mut trainer, &mut (), &AtomicBool::new(false))?;
+        self.run(&mut trainer, "training", &(), None)?;
         Ok(trainer.into_parameters())
+    }
+}
+
+/// The name of the score on validation facts.
+const VALIDATION: &str = "valid MRR";
+/// At least so many epochs have a line in the log.
+const LINES: u32 = 10;
+
+/// Where, and how often, the state of a training is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Checkpoints<'p> {
+    /// The file.
+    pub path: &'p Path,
+    /// The least time between two of them.
+    pub every: Duration,
+}
+
+/// The account of a training.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PretrainingReport {
+    /// How it ended.
+    pub outcome: PretrainingOutcome,
+    /// The median speed of its epochs.
+    pub facts_per_second: f64,
+}
+
+impl EpochReport {
+    /// A line of a log.
+    fn line(&self, epochs: u32) -> String {
+        let validation = self.validation.map_or_else(String::new, |mrr| format!(", {VALIDATION} {mrr:.3}"));
+        let rate = self.facts_per_second / 1000.0;
+        format!("epoch {}/{epochs}: loss {:.4}{validation}, {rate:.0} k facts/s", self.epoch, self.loss)
     }
 }
 

@@ -1,12 +1,12 @@
 //! [`Trainer`]: runs the epochs of a training, with validation, early stopping and resuming.
 
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
+
+use rana_graph::Observer;
 
 use super::checkpoint::Checkpoint;
 use super::epoch::{Engine, EpochOrder};
 use super::error::TrainError;
-use super::observer::{EpochReport, Observer};
 use super::slice::Plan;
 use super::training_data::TrainingData;
 use crate::config::EmbedConfig;
@@ -21,21 +21,36 @@ pub enum PretrainingOutcome {
     Finished,
     /// Early stopping: validation has not improved for `patience` validations.
     Converged,
-    /// The stop flag was set; training can resume from the checkpoint.
+    /// The observer stopped it; training can resume from the checkpoint.
     Stopped,
 }
 
 /// Scores parameters on held-out facts.
 pub type Validate<'v> = dyn FnMut(&Parameters) -> Result<f64, LinkPredictionError> + 'v;
 
-/// The callbacks of a training, and its stop flag.
+/// The result of one epoch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EpochReport {
+    /// The number of finished epochs.
+    pub epoch: u32,
+    /// The mean loss per fact and side.
+    pub loss: f64,
+    /// Facts per second, without validation. For a resumed epoch, only since it was resumed.
+    pub facts_per_second: f64,
+    /// The score of the validation, if there was one.
+    pub validation: Option<f64>,
+    /// Whether this score is the best so far.
+    pub is_best: bool,
+}
+
+/// The callbacks of a training.
 pub struct Hooks<'h> {
     /// Scores parameters on held-out facts; higher is better.
     pub validate: Option<&'h mut Validate<'h>>,
-    /// Receives the progress.
-    pub observer: &'h mut dyn Observer,
-    /// Stops the training when true; checked between batches.
-    pub stop: &'h AtomicBool,
+    /// Sees each batch, and may stop the training before the next.
+    pub observer: &'h dyn Observer,
+    /// Called after each epoch. The training can be resumed from this checkpoint.
+    pub epoch_ended: &'h mut dyn FnMut(&EpochReport, &Checkpoint),
 }
 
 /// A training, from its start or from a checkpoint.
@@ -109,10 +124,10 @@ impl<'d> Trainer<'d> {
     /// # Errors
     /// If the loss becomes infinite or NaN.
     pub fn finish(&mut self) -> Result<PretrainingOutcome, TrainError> {
-        self.run(Hooks { validate: None, observer: &mut (), stop: &AtomicBool::new(false) })
+        self.run(Hooks { validate: None, observer: &(), epoch_ended: &mut |_, _| {} })
     }
 
-    /// Trains until all epochs are done, validation stops improving, or the stop flag is set.
+    /// Trains until all epochs are done, validation stops improving, or the observer stops it.
     ///
     /// # Errors
     /// If the loss becomes infinite or NaN.
@@ -149,7 +164,7 @@ impl<'d> Trainer<'d> {
             let (validation, is_best) = validate(&config, checkpoint, &mut hooks)?;
             let epoch = checkpoint.position.epoch;
             let report = EpochReport { epoch, loss, facts_per_second, validation, is_best };
-            hooks.observer.epoch_ended(&report, checkpoint);
+            (hooks.epoch_ended)(&report, checkpoint);
         }
         Ok(PretrainingOutcome::Finished)
     }

@@ -1,3 +1,5 @@
+//! [`FormatError`]: why a file cannot be read.
+
 use std::fmt;
 use std::io;
 

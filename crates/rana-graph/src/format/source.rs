@@ -9,7 +9,7 @@ use std::rc::Rc;
 use sha2::{Digest, Sha256};
 
 use super::FormatError;
-use crate::progress::Progress;
+use crate::observer::Observer;
 
 /// How many bytes of a file are used to detect its format.
 const SAMPLE: usize = 64 * 1024;
@@ -70,7 +70,7 @@ impl Source {
     }
 
     /// Opens the source for reading, decompressing gzip and zstd by their first bytes.
-    pub(crate) fn open<'p>(&self, progress: &'p dyn Progress) -> Result<OpenSource<'p>, FormatError> {
+    pub(crate) fn open<'p>(&self, progress: &'p dyn Observer) -> Result<OpenSource<'p>, FormatError> {
         let name = self.name();
         let raw: Box<dyn Read> = match self {
             Self::Path(path) => Box::new(File::open(path).map_err(FormatError::io(&name, "open the file"))?),
@@ -260,7 +260,7 @@ struct HashingReader<'p> {
     raw: Box<dyn Read>,
     hash: Sha256,
     bytes: u64,
-    progress: &'p dyn Progress,
+    progress: &'p dyn Observer,
 }
 
 impl Read for HashingReader<'_> {

@@ -1,3 +1,5 @@
+//! [`StoreError`]: why a graph store cannot be opened or written.
+
 use std::io;
 use std::path::{Path, PathBuf};
 

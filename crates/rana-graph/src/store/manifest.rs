@@ -1,3 +1,5 @@
+//! The manifest of a graph store: its version, counts and checksums.
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

@@ -1,3 +1,5 @@
+//! Opens a graph store.
+
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

@@ -1,3 +1,5 @@
+//! Writes a graph store.
+
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io::Write;

@@ -1,3 +1,5 @@
+//! [`SynthError`]: why a random graph cannot be made or written.
+
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -46,7 +46,7 @@
 //! ```
 //! use rana_graph::synth::{SynthConfig, write_tsv};
 //! let mut lines = Vec::new();
-//! let report = write_tsv(&mut lines, &SynthConfig::like("small")?, &mut |_, _| {})?;
+//! let report = write_tsv(&mut lines, &SynthConfig::like("small")?, &())?;
 //! assert_eq!(report.background.total(), 12_000);
 //! assert_eq!(lines.iter().filter(|&&byte| byte == b'\n').count(), 12_000);
 //! # Ok::<(), rana_graph::synth::SynthError>(())
@@ -66,4 +66,4 @@ mod tests;
 pub use background::BackgroundCounts;
 pub use config::{BackgroundShares, FewShotShares, PerSplit, SynthConfig, SynthSettings};
 pub use error::SynthError;
-pub use release::{Progress, SynthReport, write_release, write_tsv};
+pub use release::{SynthReport, write_release, write_tsv};

@@ -18,12 +18,10 @@ use super::few_shot_relations::{FewShot, SynthTask};
 use super::latent_space::Space;
 use super::rule::{RelationName, Schema};
 use crate::atomic_file::beside;
+use crate::observer::{Observer, Unit};
 use crate::tasks::Split;
 
-/// Called regularly with the number of background facts written so far and their total.
-pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
-
-/// How many facts are written between two calls of a [`Progress`].
+/// How many facts are written between two reports of progress.
 const PROGRESS_EVERY: u64 = 1 << 16;
 
 const BUFFER: usize = 1 << 20;
@@ -77,21 +75,24 @@ impl<'a> Synth<'a> {
     fn write_background(
         &self,
         out: &mut dyn Write,
-        progress: Progress<'_>,
+        observer: &dyn Observer,
     ) -> io::Result<(Known, BackgroundCounts)> {
         let relations: Vec<String> = self.relation_names().collect();
         let mut out = BufWriter::with_capacity(BUFFER, out);
-        let (mut done, total) = (0, self.config.triples);
+        let (mut done, mut reported, total) = (0, 0, self.config.triples);
+        observer.begin("generating", Some(total), Unit::Facts);
         let generated = self.background(|(head, relation, tail)| {
             let (head, tail) = (self.space.name(head), self.space.name(tail));
             writeln!(out, "{head}\t{}\t{tail}", relations[relation as usize])?;
             done += 1;
             if done % PROGRESS_EVERY == 0 || done == total {
-                progress(done, total);
+                observer.advance(done - reported);
+                reported = done;
             }
             Ok(())
         })?;
         out.flush()?;
+        observer.end();
         Ok(generated)
     }
 
@@ -119,10 +120,10 @@ fn rng(config: &SynthConfig, stream: Stream) -> ChaCha8Rng {
 pub fn write_tsv(
     mut writer: impl Write,
     config: &SynthConfig,
-    progress: Progress<'_>,
+    observer: &dyn Observer,
 ) -> Result<SynthReport, SynthError> {
     let (_, background) =
-        Synth::new(config).write_background(&mut writer, progress).map_err(SynthError::Write)?;
+        Synth::new(config).write_background(&mut writer, observer).map_err(SynthError::Write)?;
     Ok(SynthReport { background, few_shot_facts: 0 })
 }
 
@@ -136,13 +137,13 @@ pub fn write_tsv(
 pub fn write_release(
     dir: &Path,
     config: &SynthConfig,
-    progress: Progress<'_>,
+    observer: &dyn Observer,
 ) -> Result<SynthReport, SynthError> {
     refuse_occupied(dir)?;
     let unfinished = beside(dir).map_err(SynthError::io(dir, "find a place beside it"))?;
     fs::create_dir_all(&unfinished).map_err(SynthError::io(&unfinished, "create the directory"))?;
     let written = Release { dir: &unfinished, synth: Synth::new(config) }
-        .write(progress)
+        .write(observer)
         .and_then(|report| put_in_place(&unfinished, dir).map(|()| report));
     if written.is_err() {
         // The first error is returned; if this one fails, the name shows that the directory is unfinished.
@@ -178,9 +179,9 @@ struct Release<'a> {
 }
 
 impl Release<'_> {
-    fn write(&self, progress: Progress<'_>) -> Result<SynthReport, SynthError> {
+    fn write(&self, observer: &dyn Observer) -> Result<SynthReport, SynthError> {
         let (known, background) =
-            self.file("path_graph", |out| self.synth.write_background(out, progress))?;
+            self.file("path_graph", |out| self.synth.write_background(out, observer))?;
         let mut few_shot = self.synth.few_shot(&known);
         let tasks = few_shot.draw();
         for split in Split::ALL {

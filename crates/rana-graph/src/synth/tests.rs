@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
 
 use super::*;
+use crate::observer::{Observer, Unit};
 use crate::tasks::Split;
 
 type Names = (String, String, String);
@@ -26,7 +28,7 @@ impl Release {
     fn make(config: &SynthConfig) -> Self {
         let parent = tempfile::tempdir().unwrap();
         let dir = parent.path().join("release");
-        let report = write_release(&dir, config, &mut |_, _| {}).unwrap();
+        let report = write_release(&dir, config, &()).unwrap();
         Self {
             report,
             facts: lines(&fs::read_to_string(dir.join("path_graph")).unwrap()),
@@ -114,7 +116,7 @@ fn parts(relation: &str) -> Vec<String> {
 
 fn tsv(settings: SynthSettings) -> Vec<u8> {
     let mut lines = Vec::new();
-    write_tsv(&mut lines, &SynthConfig::new(settings).unwrap(), &mut |_, _| {}).unwrap();
+    write_tsv(&mut lines, &SynthConfig::new(settings).unwrap(), &()).unwrap();
     lines
 }
 
@@ -184,7 +186,7 @@ fn the_seed_decides_every_byte() {
     let config = SynthConfig::new(settings.clone()).unwrap();
     let [first, second] = ["first", "second"].map(|name| parent.path().join(name));
     for dir in [&first, &second] {
-        write_release(dir, &config, &mut |_, _| {}).unwrap();
+        write_release(dir, &config, &()).unwrap();
     }
     assert_eq!(fs::read(first.join("path_graph")).unwrap(), tsv(settings));
     let mut names: Vec<_> = fs::read_dir(&first).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -251,10 +253,22 @@ fn sizes_have_a_long_tail() {
 
 #[test]
 fn progress_ends_at_the_total() {
-    let mut calls = Vec::new();
-    let config = SynthConfig::like("small").unwrap();
-    write_tsv(std::io::sink(), &config, &mut |done, total| calls.push((done, total))).unwrap();
-    assert_eq!(calls.last(), Some(&(12_000, 12_000)));
+    #[derive(Default)]
+    struct Total {
+        announced: AtomicU64,
+        done: AtomicU64,
+    }
+    impl Observer for Total {
+        fn begin(&self, _: &str, total: Option<u64>, _: Unit) {
+            self.announced.store(total.unwrap(), Ordering::Relaxed);
+        }
+        fn advance(&self, amount: u64) {
+            self.done.fetch_add(amount, Ordering::Relaxed);
+        }
+    }
+    let seen = Total::default();
+    write_tsv(std::io::sink(), &SynthConfig::like("small").unwrap(), &seen).unwrap();
+    assert_eq!((seen.announced.into_inner(), seen.done.into_inner()), (12_000, 12_000));
 }
 
 #[test]
@@ -264,14 +278,14 @@ fn what_is_there_is_left_alone() {
     let file = parent.path().join("file");
     fs::write(&file, "precious").unwrap();
     for occupied in [parent.path(), &file] {
-        let refused = write_release(occupied, &config, &mut |_, _| {});
+        let refused = write_release(occupied, &config, &());
         assert!(matches!(refused, Err(SynthError::Occupied { .. })));
     }
     let empty = parent.path().join("empty");
     fs::create_dir(&empty).unwrap();
-    write_release(&empty, &config, &mut |_, _| {}).unwrap();
+    write_release(&empty, &config, &()).unwrap();
     assert!(empty.join("path_graph").exists());
-    let below_a_file = write_release(&file.join("release"), &config, &mut |_, _| {}).unwrap_err();
+    let below_a_file = write_release(&file.join("release"), &config, &()).unwrap_err();
     assert!(below_a_file.to_string().contains("file"), "{below_a_file}");
     let left = fs::read_dir(parent.path()).unwrap().count();
     assert_eq!(left, 2, "nothing unfinished stays behind");
@@ -289,7 +303,7 @@ fn a_failing_writer_is_reported() {
             Ok(())
         }
     }
-    let failed = write_tsv(Full, &SynthConfig::like("small").unwrap(), &mut |_, _| {});
+    let failed = write_tsv(Full, &SynthConfig::like("small").unwrap(), &());
     assert!(matches!(failed, Err(SynthError::Write(_))));
 }
 

@@ -29,6 +29,7 @@ pub const ABOUT: &str = "a relation learned from its pairs by a small network";
 /// Settings that suit a benchmark.
 pub const PRESETS: &[Preset] = &[
     Preset { name: "paper", toml: include_str!("../../presets/metar/paper.toml") },
+    Preset { name: "recommended", toml: include_str!("../../presets/metar/recommended.toml") },
     Preset { name: "nell-one-pretrain", toml: include_str!("../../presets/metar/nell-one-pretrain.toml") },
     Preset { name: "nell-one-in-train", toml: include_str!("../../presets/metar/nell-one-in-train.toml") },
     Preset {

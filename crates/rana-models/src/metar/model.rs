@@ -35,6 +35,14 @@ impl SteppedConfig for MetarConfig {
     fn work_per_pair(&self) -> f64 {
         1.0
     }
+
+    fn scaled(&self, factor: f32) -> Self {
+        Self { margin: factor * self.margin, beta: factor * self.beta, ..self.clone() }
+    }
+
+    fn margin(&self) -> Option<(&'static str, f32)> {
+        Some(("margin", self.margin))
+    }
 }
 
 /// MetaR on a graph.

@@ -56,6 +56,7 @@ pub const ABOUT: &str = "relation-aware attention over neighbours and negatives"
 /// Settings that suit a benchmark.
 pub const PRESETS: &[Preset] = &[
     Preset { name: "paper", toml: include_str!("../../presets/rana/paper.toml") },
+    Preset { name: "recommended", toml: include_str!("../../presets/rana/recommended.toml") },
     Preset { name: "nell-one", toml: include_str!("../../presets/rana/nell-one.toml") },
     Preset { name: "nell-one-tuned", toml: include_str!("../../presets/rana/nell-one-tuned.toml") },
     Preset { name: "umls", toml: include_str!("../../presets/rana/umls.toml") },

@@ -35,6 +35,14 @@ impl SteppedConfig for RanaConfig {
     fn work_per_pair(&self) -> f64 {
         2.0 + self.negatives as f64 / 5.0
     }
+
+    fn scaled(&self, factor: f32) -> Self {
+        Self { gamma: factor * self.gamma, eta: factor * self.eta, ..self.clone() }
+    }
+
+    fn margin(&self) -> Option<(&'static str, f32)> {
+        Some(("gamma", self.gamma))
+    }
 }
 
 /// RANA on a graph.

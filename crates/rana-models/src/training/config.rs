@@ -22,6 +22,23 @@ choices!(
     }
 );
 
+choices!(
+    /// What lengths and learning rates are measured in.
+    Lengths, "unit of lengths", {
+        /// The unit of the vectors.
+        #[default]
+        Absolute => "absolute",
+        /// The mean distance between the vectors of two entities, so that settings suit any vectors.
+        Relative => "relative",
+    }
+);
+
+impl Lengths {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// The settings of training that every model shares.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -42,6 +59,9 @@ pub struct TrainerConfig {
     pub fold: Option<Fold>,
     /// How background relations get candidates, where the data mode makes tasks of them.
     pub candidates: CandidateConfig,
+    /// What learning rates and the lengths of the model are measured in. A run is written with absolute ones.
+    #[serde(skip_serializing_if = "Lengths::is_default")]
+    pub lengths: Lengths,
     /// The size of Adam's steps (section 5: "the initial learning rate is 0.01").
     pub learning_rate: f32,
     /// The share of itself to which it falls linearly. The paper is silent (D29); constant in public code.
@@ -81,6 +101,7 @@ impl Default for TrainerConfig {
             data_mode: DataMode::default(),
             fold: None,
             candidates: CandidateConfig::default(),
+            lengths: Lengths::default(),
             learning_rate: 0.01,
             final_learning_rate: 1.0,
             entity_learning_rate: None,
@@ -153,8 +174,12 @@ impl FieldChecks {
 
 impl TrainerConfig {
     /// The optional fields, each as a line of TOML that sets it.
-    pub(crate) const OPTIONAL: &'static [(&'static str, &'static str)] =
-        &[("fold", "\"1/5\""), ("max_norm", "1.0"), ("entity_learning_rate", "0.01")];
+    pub(crate) const OPTIONAL: &'static [(&'static str, &'static str)] = &[
+        ("fold", "\"1/5\""),
+        ("max_norm", "1.0"),
+        ("entity_learning_rate", "0.01"),
+        ("lengths", "\"relative\""),
+    ];
 
     /// Checks every field.
     ///
@@ -176,6 +201,16 @@ impl TrainerConfig {
         Is::at_least_zero("weight_decay", self.weight_decay)?;
         require(self.steps > 0, "steps", self.steps, "at least 1")?;
         require(self.eval_every > 0, "eval_every", self.eval_every, "at least 1")
+    }
+
+    /// The same with learning rates and lengths times a factor.
+    pub(super) fn scaled(&self, factor: f32) -> Self {
+        Self {
+            learning_rate: factor * self.learning_rate,
+            entity_learning_rate: self.entity_learning_rate.map(|rate| factor * rate),
+            max_norm: self.max_norm.map(|norm| factor * norm),
+            ..self.clone()
+        }
     }
 
     /// The learning rate of the weights at a step, counted from 0.

@@ -7,15 +7,15 @@ use rana_embed::EmbeddingSet;
 use rana_eval::FewShotEvaluation;
 use rana_eval::confidence::Calibration;
 use rana_fewshot::{FewShotModel, TrainingTasks};
-use rana_graph::{Split, Store};
+use rana_graph::{Observer, Split, Store};
 
 use super::calibration::calibrate;
+use super::config::{Lengths, require};
 use super::parameters::{ParameterLayout, StartVectors};
 use super::run::Run;
 use super::run_config::RunConfig;
 use super::trainer::{
-    LogEntry, LogLine, StepReport, Trainer, TrainingError, TrainingObserver, TrainingOutcome, TrainingState,
-    ValidationReport,
+    LogEntry, LogLine, Trainer, TrainingError, TrainingLog, TrainingOutcome, TrainingState, ValidationReport,
 };
 
 /// The training of a model on a graph.
@@ -140,8 +140,11 @@ impl<'s> MetaTraining<'s> {
         &self,
         run: &mut Run,
         from: Option<(TrainingState, f64)>,
-        observer: &mut dyn TrainingObserver,
+        observer: &dyn Observer,
     ) -> Result<TrainingOutcome, TrainingError> {
+        let lengths = run.config.trainer.lengths;
+        // A run states lengths that can be used as they are.
+        require(lengths == Lengths::Absolute, "lengths", lengths, "absolute in a run")?;
         let mut trainer = self.trainer()?;
         let mut earlier = 0.0;
         if let Some((state, seconds)) = from {
@@ -150,8 +153,8 @@ impl<'s> MetaTraining<'s> {
         }
         let started = Instant::now();
         let every = self.checkpoint_every;
-        let mut writer = RunWriter { run, observer, every, earlier, started, last: started };
-        let outcome = trainer.run(&mut |model| self.dev_mrr(model), &mut writer)?;
+        let mut writer = RunWriter { run, every, earlier, started, last: started };
+        let outcome = trainer.run(&mut |model| self.dev_mrr(model), observer, &mut writer)?;
         let seconds = earlier + started.elapsed().as_secs_f64();
         let is_over = outcome != TrainingOutcome::Stopped;
         let calibration = if is_over && self.calibrates { self.calibration(&trainer)? } else { None };
@@ -179,10 +182,9 @@ pub struct RunModels {
     pub learned_parameters: usize,
 }
 
-/// Writes a run while another observer watches.
+/// Writes the log and the checkpoints of a training into its run.
 struct RunWriter<'a> {
     run: &'a mut Run,
-    observer: &'a mut dyn TrainingObserver,
     every: Duration,
     /// How long training took before.
     earlier: f64,
@@ -190,30 +192,20 @@ struct RunWriter<'a> {
     last: Instant,
 }
 
-impl TrainingObserver for RunWriter<'_> {
-    fn stepped(&mut self, report: &StepReport) {
-        self.observer.stepped(report);
+impl TrainingLog for RunWriter<'_> {
+    fn step(&mut self, entry: &LogEntry) -> Result<(), TrainingError> {
+        Ok(self.run.log(&LogLine::Step(entry.clone()))?)
     }
 
-    fn logged(&mut self, entry: &LogEntry) -> Result<(), TrainingError> {
-        self.run.log(&LogLine::Step(entry.clone()))?;
-        self.observer.logged(entry)
+    fn validation(&mut self, report: &ValidationReport) -> Result<(), TrainingError> {
+        Ok(self.run.log(&LogLine::Dev(*report))?)
     }
 
-    fn validated(&mut self, report: &ValidationReport) -> Result<(), TrainingError> {
-        self.run.log(&LogLine::Dev(*report))?;
-        self.observer.validated(report)
-    }
-
-    fn between_steps(&mut self, state: &TrainingState) -> Result<(), TrainingError> {
+    fn state(&mut self, state: &TrainingState) -> Result<(), TrainingError> {
         if self.last.elapsed() >= self.every {
             self.run.write_checkpoint(state, self.earlier + self.started.elapsed().as_secs_f64())?;
             self.last = Instant::now();
         }
-        self.observer.between_steps(state)
-    }
-
-    fn should_stop(&self) -> bool {
-        self.observer.should_stop()
+        Ok(())
     }
 }

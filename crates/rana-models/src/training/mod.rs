@@ -29,7 +29,7 @@ mod weights;
 
 pub use calibration::calibrate;
 pub(crate) use config::FieldChecks;
-pub use config::{ConfigError, RowUpdates, TrainerConfig, require};
+pub use config::{ConfigError, Lengths, RowUpdates, TrainerConfig, require};
 pub use learned_rows::LearnedRows;
 pub use manifest::{BestRecord, Manifest, ManifestError};
 pub use meta_task::{Contrasts, MetaTask};
@@ -37,12 +37,12 @@ pub use meta_training::MetaTraining;
 pub use parameters::{DimensionMismatch, ParameterLayout, Parameters, StartVectors};
 pub use row_gradients::SummedRows;
 pub use run::{Run, RunError};
-pub use run_config::{ModelConfig, RunConfig};
+pub use run_config::{Misfit, ModelConfig, RunConfig};
 pub use stepped_model::{
     Diagnostics, NegativeChoice, NegativeCounts, NegativeRule, StepResult, SteppedConfig, SteppedModel,
 };
 pub use trainer::{
-    Best, LogEntry, LogLine, StepReport, Trainer, TrainingError, TrainingObserver, TrainingOutcome,
-    TrainingState, ValidationReport,
+    Best, LogEntry, LogLine, StepReport, Trainer, TrainingError, TrainingLog, TrainingOutcome, TrainingState,
+    ValidationReport,
 };
 pub use weights::{Block, Init, WeightBlocks};

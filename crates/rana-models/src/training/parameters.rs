@@ -97,6 +97,24 @@ impl StartVectors {
         Self { entities: Arc::new(entities), relations: table(2 * graph.relation_count(), 1) }
     }
 
+    /// The mean distance between the vectors of two entities, of a sample of pairs; at least a little.
+    #[must_use]
+    pub fn mean_distance(&self) -> f32 {
+        const PAIRS: usize = 2000;
+        let rows = self.entities.rows();
+        if rows == 0 {
+            return 1.0;
+        }
+        let mut rng = rng(0, Purpose::Rows, [u64::MAX, 0]);
+        let mut row = || self.entities.row(rng.random_range(0..rows));
+        let distance = |(from, to): (&[f32], &[f32])| {
+            let squares = from.iter().zip(to).map(|(from, to)| (from - to) * (from - to));
+            f64::from(squares.sum::<f32>()).sqrt()
+        };
+        let sum: f64 = (0..PAIRS).map(|_| distance((row(), row()))).sum();
+        ((sum / PAIRS as f64) as f32).max(f32::MIN_POSITIVE)
+    }
+
     /// A checksum of all vectors.
     #[must_use]
     pub fn checksum(&self) -> u64 {

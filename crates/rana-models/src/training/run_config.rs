@@ -8,7 +8,8 @@ use rana_graph::Graph;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::config::{ConfigError, TrainerConfig};
+use super::config::{ConfigError, Lengths, TrainerConfig};
+use super::parameters::StartVectors;
 use super::stepped_model::{SteppedConfig, SteppedModel};
 use crate::registry::{self, RegistryError};
 
@@ -28,6 +29,10 @@ pub trait ModelConfig: erased_serde::Serialize + fmt::Debug + Any + Send + Sync 
     fn model(&self, trainer: &TrainerConfig, graph: &Graph, dim: usize) -> Box<dyn SteppedModel>;
     /// How much work a pair of an episode is; only ratios count.
     fn work_per_pair(&self) -> f64;
+    /// The same with every setting that is a length, in the unit of the vectors, times a factor.
+    fn scaled(&self, factor: f32) -> Box<dyn ModelConfig>;
+    /// The setting that true and false tails are told apart by, with its name, if it is a length.
+    fn margin(&self) -> Option<(&'static str, f32)>;
     /// The optional fields, each with a value that it could have.
     fn optional(&self) -> &'static [(&'static str, &'static str)];
     /// A copy.
@@ -53,6 +58,14 @@ impl<C: SteppedConfig> ModelConfig for C {
 
     fn work_per_pair(&self) -> f64 {
         SteppedConfig::work_per_pair(self)
+    }
+
+    fn scaled(&self, factor: f32) -> Box<dyn ModelConfig> {
+        Box::new(SteppedConfig::scaled(self, factor))
+    }
+
+    fn margin(&self) -> Option<(&'static str, f32)> {
+        SteppedConfig::margin(self)
     }
 
     fn optional(&self) -> &'static [(&'static str, &'static str)] {
@@ -86,6 +99,17 @@ pub struct RunConfig {
     pub trainer: TrainerConfig,
     /// The model's part.
     pub model: Box<dyn ModelConfig>,
+}
+
+/// A setting that was made for other vectors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Misfit {
+    /// The setting.
+    pub setting: &'static str,
+    /// Its value.
+    pub value: f32,
+    /// The mean distance between two vectors.
+    pub distance: f32,
 }
 
 impl RunConfig {
@@ -123,6 +147,27 @@ impl RunConfig {
     pub fn check(&self) -> Result<(), ConfigError> {
         self.trainer.check()?;
         self.model.check(&self.trainer)
+    }
+
+    /// The same in the unit of the vectors that training starts from.
+    #[must_use]
+    pub fn in_unit_of(&self, start: &StartVectors) -> Self {
+        if self.trainer.lengths == Lengths::Absolute {
+            return self.clone();
+        }
+        let distance = start.mean_distance();
+        let trainer = TrainerConfig { lengths: Lengths::Absolute, ..self.trainer.scaled(distance) };
+        Self { trainer, model: self.model.scaled(distance) }
+    }
+
+    /// The setting that tells true from false tails, if it is far from the distances between these vectors, so that it
+    /// was most likely made for others.
+    #[must_use]
+    pub fn misfit(&self, start: &StartVectors) -> Option<Misfit> {
+        let (setting, value) = self.model.margin()?;
+        let distance = start.mean_distance();
+        let fits = value <= 4.0 * distance && distance <= 40.0 * value;
+        (!fits).then_some(Misfit { setting, value, distance })
     }
 
     /// The same with another trainer's part.

@@ -123,4 +123,15 @@ pub trait SteppedConfig:
 
     /// How much work a pair of an episode is, for the time left; only ratios count.
     fn work_per_pair(&self) -> f64;
+
+    /// The same with every setting that is a length, in the unit of the vectors, times a factor.
+    #[must_use]
+    fn scaled(&self, _factor: f32) -> Self {
+        self.clone()
+    }
+
+    /// The setting that true and false tails are told apart by, with its name, if it is a length.
+    fn margin(&self) -> Option<(&'static str, f32)> {
+        None
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rana_fewshot::{Episode, EpisodeConfig, EpisodeError, EpisodeSampler, FewShotModel, Fold, TrainingTasks};
-use rana_graph::{Graph, Pair, RelationId, Split, TaskSet};
+use rana_graph::{Graph, Observer, Pair, RelationId, Split, TaskSet, Unit};
 use rayon::prelude::*;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
@@ -134,6 +134,15 @@ pub struct ValidationReport {
     pub is_best: bool,
 }
 
+impl ValidationReport {
+    /// A line for people, with the loss if there was a step.
+    fn line(&self, loss: Option<f64>) -> String {
+        let loss = loss.map_or_else(String::new, |loss| format!("loss {loss:.4}, "));
+        let mark = if self.is_best { ", the best so far" } else { "" };
+        format!("step {}: {loss}dev MRR {:.4}{mark}", self.step, self.dev_mrr)
+    }
+}
+
 /// A line of a run's log.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
@@ -186,38 +195,35 @@ pub enum TrainingOutcome {
     Stopped,
 }
 
-/// Observes a training; every method does nothing by default.
-pub trait TrainingObserver {
-    /// A step is done.
-    fn stepped(&mut self, _: &StepReport) {}
+/// Keeps what a training writes down; `()` keeps nothing.
+pub trait TrainingLog {
     /// An entry of the log is due.
     ///
     /// # Errors
     /// An error ends the training.
-    fn logged(&mut self, _: &LogEntry) -> Result<(), TrainingError> {
+    fn step(&mut self, _: &LogEntry) -> Result<(), TrainingError> {
         Ok(())
     }
     /// A dev evaluation is done.
     ///
     /// # Errors
     /// An error ends the training.
-    fn validated(&mut self, _: &ValidationReport) -> Result<(), TrainingError> {
+    fn validation(&mut self, _: &ValidationReport) -> Result<(), TrainingError> {
         Ok(())
     }
-    /// A good moment to keep the state.
+    /// A good moment to keep the state: a step is done.
     ///
     /// # Errors
     /// An error ends the training.
-    fn between_steps(&mut self, _: &TrainingState) -> Result<(), TrainingError> {
+    fn state(&mut self, _: &TrainingState) -> Result<(), TrainingError> {
         Ok(())
-    }
-    /// Whether to stop before the next step.
-    fn should_stop(&self) -> bool {
-        false
     }
 }
 
-impl TrainingObserver for () {}
+impl TrainingLog for () {}
+
+/// The name of the score that selects the best model.
+const DEV: &str = "best dev MRR";
 
 /// The size of an entity table, in bytes, from which a copy in huge pages is faster: its rows are read in random
 /// order.
@@ -247,6 +253,7 @@ impl<'a> Trainer<'a> {
         start: &StartVectors,
     ) -> Result<Self, TrainingError> {
         config.check()?;
+        let config = config.in_unit_of(start);
         let trainer = &config.trainer;
         let model = config.model.model(trainer, graph, start.dim());
         let episodes = EpisodeSampler::new(
@@ -467,14 +474,40 @@ impl<'a> Trainer<'a> {
     pub fn run(
         &mut self,
         validate: &mut dyn FnMut(&dyn FewShotModel) -> Result<f64, String>,
-        observer: &mut dyn TrainingObserver,
+        observer: &dyn Observer,
+        log: &mut dyn TrainingLog,
+    ) -> Result<TrainingOutcome, TrainingError> {
+        let steps = self.config.trainer.steps;
+        observer.begin("meta-training", Some(steps), Unit::Steps);
+        observer.resume(self.state.step);
+        if let Some(best) = &self.state.best {
+            observer.measured(DEV, best.dev_mrr);
+        }
+        let outcome = self.run_steps(validate, observer, log);
+        observer.end();
+        outcome
+    }
+
+    fn run_steps(
+        &mut self,
+        validate: &mut dyn FnMut(&dyn FewShotModel) -> Result<f64, String>,
+        observer: &dyn Observer,
+        log: &mut dyn TrainingLog,
     ) -> Result<TrainingOutcome, TrainingError> {
         let TrainerConfig { steps, eval_every, .. } = self.config.trainer;
         let log_every = (eval_every / 10).max(1);
+        let mut mean_loss: Option<f64> = None;
+        let mut validate = |this: &mut Self, log: &mut dyn TrainingLog, loss: Option<f64>| {
+            let report = this.validate(validate)?;
+            if report.is_best {
+                observer.measured(DEV, report.dev_mrr);
+            }
+            observer.detail(&report.line(loss));
+            log.validation(&report)
+        };
         if self.state.step == 0 && self.state.best.is_none() {
             // The untrained model is a choice too: training never ends below its start.
-            let report = self.validate(validate)?;
-            observer.validated(&report)?;
+            validate(self, log, None)?;
         }
         while self.state.step < steps {
             if self.is_out_of_patience() {
@@ -484,16 +517,19 @@ impl<'a> Trainer<'a> {
                 return Ok(TrainingOutcome::Stopped);
             }
             let report = self.step()?;
-            observer.stepped(&report);
+            // The loss of one batch says little.
+            let loss = mean_loss.map_or(report.loss, |mean| 0.9 * mean + 0.1 * report.loss);
+            mean_loss = Some(loss);
+            observer.advance(1);
+            observer.measured("loss", loss);
             let done = report.step;
             if done.is_multiple_of(log_every) || done == steps {
-                observer.logged(&self.log_entry(report))?;
+                log.step(&self.log_entry(report))?;
             }
             if done.is_multiple_of(eval_every) || done == steps {
-                let report = self.validate(validate)?;
-                observer.validated(&report)?;
+                validate(self, log, mean_loss)?;
             }
-            observer.between_steps(&self.state)?;
+            log.state(&self.state)?;
         }
         Ok(TrainingOutcome::Finished)
     }

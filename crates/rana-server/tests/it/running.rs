@@ -12,7 +12,7 @@ use rana::graph::{ImportOptions, Store, import};
 use rana::models::fused::{EvidenceKind, FusedConfig};
 use rana::models::training::RunConfig;
 use rana::predictor::Predictor;
-use rana::trial::{Unwatched, VectorPlan, VectorSettings};
+use rana::trial::{VectorPlan, VectorSettings};
 use rana_server::{Limits, Server, ServerConfig, ServerSettings};
 use tokio::sync::oneshot;
 
@@ -41,7 +41,7 @@ static RUN: LazyLock<(tempfile::TempDir, PathBuf)> = LazyLock::new(|| {
         fused,
     };
     let run = dir.path().join("run");
-    training.train(&run, &store, &Unwatched::default()).unwrap();
+    training.train(&run, &store, &()).unwrap();
     (dir, run)
 });
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 use rana_eval::FewShotEvaluation;
 use rana_eval::confidence::{Calibration, CalibrationExamples, CalibrationSize};
 use rana_fewshot::{CandidateRule, Fold, tasks_without};
-use rana_graph::{Split, Store, Task, Unit};
+use rana_graph::{Observer, Split, Store, Task, Unit};
 use rana_models::OpenedRun;
 use rana_models::fused::{
     EvidenceKind, EvidenceRun, Examples, FusedConfig, FusedModel, FusedScores, Places, Sources, TrustedSource,
@@ -17,7 +17,7 @@ use rana_models::training::{MetaTraining, Run, RunConfig};
 use rana_models::vectors::MeanTranslation;
 
 use super::error::FusedError;
-use crate::trial::{Measures, Named, Trial, TrialError, VectorPlan, Watch, Workspace, run_all};
+use crate::trial::{Measures, Named, Trial, TrialError, VectorPlan, Workspace, run_all};
 
 /// Where the parts are in a run.
 const PARTS: &str = "parts";
@@ -84,12 +84,17 @@ impl FusedTraining {
     ///
     /// # Errors
     /// If a part cannot be trained, the directory holds a run, or the training is stopped.
-    pub fn train(&self, path: &Path, store: &Store, watch: &dyn Watch) -> Result<EvidenceRun, FusedError> {
+    pub fn train(
+        &self,
+        path: &Path,
+        store: &Store,
+        observer: &dyn Observer,
+    ) -> Result<EvidenceRun, FusedError> {
         if OpenedRun::is_at(path) {
             return Err(FusedError::Exists { path: path.to_owned() });
         }
         let started = Instant::now();
-        let parts = self.parts(store, &Workspace::new(path.join(PARTS)), watch)?;
+        let parts = self.parts(store, &Workspace::new(path.join(PARTS)), observer)?;
         let evidence = &self.fused.evidence;
         let shots = self.model.trainer.shots;
         let (trusted, without_folds) = (parts.learn(evidence), parts.learn_without_folds(evidence));
@@ -115,23 +120,22 @@ impl FusedTraining {
         &self,
         store: &'s Store,
         workspace: &Workspace,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<Parts<'s>, FusedError> {
         let trials = self.trials()?;
-        run_all(&trials, store, workspace, watch)?;
+        run_all(&trials, store, workspace, observer)?;
         let edges = Arc::new(self.fused.edges(&store.graph, &store.tasks));
         let parts = trials
             .iter()
-            .map(|named| self.open(&named.trial, &edges, store, workspace, watch))
+            .map(|named| self.open(&named.trial, &edges, store, workspace, observer))
             .collect::<Result<Vec<_>, _>>()?;
-        let progress = watch.progress();
-        progress.begin("gathering evidence", Some(self.fused.folds as u64), Unit::Steps);
+        observer.begin("gathering evidence", Some(self.fused.folds as u64), Unit::Steps);
         let mut examples = Vec::new();
         for part in &parts[1..] {
             examples.push(self.examples(store, part)?);
-            progress.advance(1);
+            observer.advance(1);
         }
-        progress.end();
+        observer.end();
         if examples.iter().all(Examples::is_empty) {
             return Err(FusedError::NoExamples);
         }
@@ -144,10 +148,10 @@ impl FusedTraining {
         edges: &Arc<EdgeIndex>,
         store: &Store,
         workspace: &Workspace,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<Part, FusedError> {
         let fold = trial.config.trainer.fold;
-        let vectors = trial.vectors.ready(store, workspace, watch)?;
+        let vectors = trial.vectors.ready(store, workspace, observer)?;
         let run = Run::open(trial.run_path(store, workspace))?;
         let model = MetaTraining::models(store, &run, &vectors.set).map_err(TrialError::from)?.trained;
         let mean = MeanTranslation::new(&vectors.set.entities, vectors.set.own_norm());
@@ -156,7 +160,7 @@ impl FusedTraining {
             .with_model(model)
             .with_mean_translation(mean);
         if let Some(plan) = &self.products {
-            let products = without(plan, fold).ready(store, workspace, watch)?;
+            let products = without(plan, fold).ready(store, workspace, observer)?;
             sources = sources.with_products(products.set.entities);
         }
         Ok(Part { fold, sources })

@@ -4,7 +4,7 @@
 //! the other parts when a part is asked about, so no relation is measured by what was learned from it.
 
 use rana_eval::confidence::{Calibration, CalibrationExamples, CalibrationSize};
-use rana_graph::{Graph, Progress, Task, Unit};
+use rana_graph::{Graph, Observer, Task, Unit};
 use rana_models::fused::{
     EvidenceKind, Examples, FusedConfig, FusedModel, Sources, Trust, TrustedSource, prior_trust,
 };
@@ -12,7 +12,6 @@ use rana_models::fused::{
 use super::LearnError;
 use super::measuring::{SHOTS, measure};
 use super::quality::{LEARNED, Quality};
-use super::schedule::Schedule;
 use super::withheld_relations::WithheldRelations;
 
 /// Parts that relations are cut into.
@@ -62,12 +61,12 @@ impl EvidenceLearning {
         withheld: &WithheldRelations,
         sources: &[Sources],
         config: &FusedConfig,
-        schedule: &Schedule<'_>,
+        observer: &dyn Observer,
     ) -> Result<Self, LearnError> {
         let parts = PARTS.min(withheld.len());
         let shares = shares(withheld, parts);
         let tasks = withheld.tasks();
-        schedule.begin(
+        observer.begin(
             "learning how far each kind of evidence is trusted",
             Some(withheld.len() as u64),
             Unit::Steps,
@@ -75,8 +74,8 @@ impl EvidenceLearning {
         let mut examples = Vec::new();
         for share in &shares {
             examples.push(Examples::gather(config, &sources[share.group], tasks, &share.tasks)?);
-            schedule.advance(share.tasks.len() as u64);
-            check(schedule)?;
+            observer.advance(share.tasks.len() as u64);
+            check(observer)?;
         }
         let learn = |without: Option<usize>| {
             let chosen = shares
@@ -91,7 +90,7 @@ impl EvidenceLearning {
         };
         let without_part: Vec<Vec<TrustedSource>> = (0..parts).map(|part| learn(Some(part))).collect();
         let learned = learn(None);
-        schedule.end();
+        observer.end();
 
         let mut rows = vec![LEARNED, RULES];
         let has_vectors =
@@ -103,7 +102,7 @@ impl EvidenceLearning {
             LEARNED => without_part[part].clone(),
             row => fixed(row),
         };
-        schedule.begin("measuring on relations left out", Some(withheld.len() as u64), Unit::Steps);
+        observer.begin("measuring on relations left out", Some(withheld.len() as u64), Unit::Steps);
         let mut relations = Vec::new();
         for share in &shares {
             let models: Vec<FusedModel> = rows
@@ -112,11 +111,11 @@ impl EvidenceLearning {
                 .collect();
             for task in &share.tasks {
                 relations.extend(measure(graph, withheld, task, &models, config.seed)?);
-                schedule.advance(1);
-                check(schedule)?;
+                observer.advance(1);
+                check(observer)?;
             }
         }
-        schedule.end();
+        observer.end();
         let quality = Quality::new(SHOTS, &rows, relations);
 
         let chosen = quality.as_ref().map_or(LEARNED, |quality| quality.chosen.as_str());
@@ -125,26 +124,26 @@ impl EvidenceLearning {
         let shots = vec![2, 5, 10];
         let heads = (SCORES / (shots.len() * candidates).max(1)).clamp(2, 30);
         let size = CalibrationSize { shots, heads };
-        schedule.begin("learning how sure answers are", Some(withheld.len() as u64), Unit::Steps);
+        observer.begin("learning how sure answers are", Some(withheld.len() as u64), Unit::Steps);
         let mut answers = CalibrationExamples::default();
         for share in &shares {
             let model = FusedModel::new(sources[share.group].clone(), trust(chosen, share.part));
             for task in &share.tasks {
                 let of_task = std::slice::from_ref(task);
                 answers.extend(CalibrationExamples::gather(&model, tasks, of_task, &size, config.seed)?);
-                schedule.advance(1);
-                check(schedule)?;
+                observer.advance(1);
+                check(observer)?;
             }
         }
         let calibration = Calibration::learn(&answers);
-        schedule.end();
+        observer.end();
         let trusted = if chosen == LEARNED { learned } else { fixed(chosen) };
         Ok(Self { trusted, quality, calibration })
     }
 }
 
-fn check(schedule: &Schedule<'_>) -> Result<(), LearnError> {
-    let stop = schedule.watch().stop().load(std::sync::atomic::Ordering::Relaxed);
+fn check(observer: &dyn Observer) -> Result<(), LearnError> {
+    let stop = observer.should_stop();
     if stop { Err(LearnError::Stopped) } else { Ok(()) }
 }
 

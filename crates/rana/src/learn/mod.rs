@@ -46,7 +46,8 @@ use rana_embed::{EmbedConfig, EmbeddingSet, ModelKind};
 use rana_fewshot::CandidateRule;
 use rana_graph::format::Source;
 use rana_graph::{
-    Graph, ImportOptions, Pair, Split, Store, TaskSet, TaskSetBuilder, import, write_file_atomically,
+    Graph, ImportOptions, Observer, Pair, Split, Store, TaskSet, TaskSetBuilder, import,
+    write_file_atomically,
 };
 use rana_models::OpenedRun;
 use rana_models::fused::{EvidenceRun, FusedScores, Places, Sources};
@@ -57,7 +58,6 @@ pub use error::LearnError;
 pub use quality::{LEARNED, Quality, QualityRow, WithheldRelation};
 
 use crate::predictor::{Predictor, relation};
-use crate::trial::{Unwatched, Watch};
 use evidence_learning::EvidenceLearning;
 use known_facts::KnownFacts;
 use learning_identity::LearningIdentity;
@@ -109,7 +109,7 @@ pub fn learn(
     sources: impl IntoIterator<Item: Into<Source>>,
     out: impl AsRef<Path>,
 ) -> Result<Predictor, LearnError> {
-    Learning::default().learn(sources, out, &Unwatched::default())
+    Learning::default().learn(sources, out, &())
 }
 
 /// [`learn`] with choices.
@@ -128,22 +128,22 @@ pub struct Learning {
 }
 
 impl Learning {
-    /// Does what [`learn`] does, with these choices. `watch` sees the progress and may stop it.
+    /// Does what [`learn`] does, with these choices. `observer` sees the progress and may stop it.
     ///
     /// # Errors
-    /// Those of [`learn`], and [`LearnError::Stopped`] if `watch` asks to stop.
+    /// Those of [`learn`], and [`LearnError::Stopped`] if `observer` asks to stop.
     pub fn learn(
         &self,
         sources: impl IntoIterator<Item: Into<Source>>,
         out: impl AsRef<Path>,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<Predictor, LearnError> {
         let sources: Vec<Source> = sources.into_iter().map(Into::into).collect();
-        let imported = import(&sources, &ImportOptions::default(), watch.progress())?;
+        let imported = import(&sources, &ImportOptions::default(), observer)?;
         let inputs = imported.inputs.iter().map(|input| input.sha256.clone()).collect();
         let (graph, tasks) = self.left_out(&imported.graph, &imported.tasks)?;
         let write = |path: &Path| Store::write(path, &graph, &tasks, imported.inputs.clone()).map(|_| ());
-        self.learn_into(out.as_ref(), inputs, write, watch)
+        self.learn_into(out.as_ref(), inputs, write, observer)
     }
 
     /// The same from a graph store, which is copied into the directory.
@@ -154,12 +154,12 @@ impl Learning {
         &self,
         store: &Store,
         out: impl AsRef<Path>,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<Predictor, LearnError> {
         let (graph, tasks) = self.left_out(&store.graph, &store.tasks)?;
         let write =
             |path: &Path| Store::write(path, &graph, &tasks, store.manifest.inputs.clone()).map(|_| ());
-        self.learn_into(out.as_ref(), vec![store.manifest.data.clone()], write, watch)
+        self.learn_into(out.as_ref(), vec![store.manifest.data.clone()], write, observer)
     }
 
     /// The graph without the relations that are left out, which become test tasks.
@@ -192,7 +192,7 @@ impl Learning {
         out: &Path,
         inputs: Vec<String>,
         write_graph: impl FnOnce(&Path) -> Result<(), rana_graph::StoreError>,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<Predictor, LearnError> {
         let started = Instant::now();
         let identity = LearningIdentity::new(self, inputs);
@@ -214,7 +214,7 @@ impl Learning {
         let withheld = WithheldRelations::choose(&store, &known, self.seed);
         let trainings = withheld.groups.len() + 1;
         let plan = Plan::new(&store.graph, &known.facts, trainings, self.seed, self.budget, self.memory)?;
-        plan.note.iter().for_each(|note| watch.note(note));
+        plan.note.iter().for_each(|note| observer.note(note));
         let configs: Vec<EmbedConfig> = match earlier {
             Some(planned) if !planned.is_empty() => planned,
             _ => plan.vectors.iter().map(|(config, _)| config.clone()).collect(),
@@ -228,7 +228,7 @@ impl Learning {
         let evidence = withheld.len() as f64 * (0.2 + entities * 1.5e-6);
         let at = seconds.len() - plan.vectors.len();
         seconds.splice(at..at, [evidence, 1.2 * evidence, evidence]);
-        let schedule = Schedule::new(watch, seconds);
+        let schedule = Schedule::new(observer, seconds);
         self.train(out, &store, &known, &withheld, &configs, &schedule, started)?;
         Ok(Predictor::open(out, None)?)
     }
@@ -241,7 +241,7 @@ impl Learning {
         known: &KnownFacts,
         withheld: &WithheldRelations,
         configs: &[EmbedConfig],
-        schedule: &Schedule<'_>,
+        observer: &dyn Observer,
         started: Instant,
     ) -> Result<(), LearnError> {
         let graph = &store.graph;
@@ -255,17 +255,17 @@ impl Learning {
             for config in configs {
                 let path = out.join(WITHHELD).join(format!("{}-{number}", config.model));
                 let stage = format!("training vectors ({}) without the relations left out", config.model);
-                sets.push(vectors(&path, graph, &known.without(group), config, &stage, schedule)?);
+                sets.push(vectors(&path, graph, &known.without(group), config, &stage, observer)?);
             }
             sources.push(with_vectors(without.clone(), &sets));
         }
-        let learned = EvidenceLearning::new(graph, withheld, &sources, &fused, schedule)?;
+        let learned = EvidenceLearning::new(graph, withheld, &sources, &fused, observer)?;
         drop(sources);
         let mut places = Places { model: None, vectors: None, products: None };
         for config in configs {
             let place = PathBuf::from(VECTORS).join(config.model.to_string());
             let stage = format!("training vectors ({}) on every fact", config.model);
-            vectors(&out.join(&place), graph, &known.facts, config, &stage, schedule)?;
+            vectors(&out.join(&place), graph, &known.facts, config, &stage, observer)?;
             match config.model {
                 ModelKind::TransE => places.vectors = Some(place),
                 _ => places.products = Some(place),

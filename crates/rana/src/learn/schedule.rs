@@ -3,9 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rana_graph::{Progress, Unit};
-
-use crate::trial::Watch;
+use rana_graph::{Observer, Unit};
 
 /// How often the time left is told.
 const TELL_EVERY: Duration = Duration::from_millis(500);
@@ -15,7 +13,7 @@ const WIDEST_PACE: f64 = 10.0;
 /// The stages of a learning and how long each is expected to take. Progress is passed on, and the time left for all of
 /// them is told beside it.
 pub(super) struct Schedule<'w> {
-    watch: &'w dyn Watch,
+    observer: &'w dyn Observer,
     state: Mutex<State>,
 }
 
@@ -34,7 +32,7 @@ struct State {
 
 impl<'w> Schedule<'w> {
     /// Stages that are to come, by their expected seconds.
-    pub(super) fn new(watch: &'w dyn Watch, seconds: Vec<f64>) -> Self {
+    pub(super) fn new(observer: &'w dyn Observer, seconds: Vec<f64>) -> Self {
         let mut ahead = seconds;
         ahead.reverse();
         let state = State {
@@ -46,12 +44,7 @@ impl<'w> Schedule<'w> {
             started: Instant::now(),
             told: None,
         };
-        Self { watch, state: Mutex::new(state) }
-    }
-
-    /// The watch that progress is passed on to.
-    pub(super) fn watch(&self) -> &'w dyn Watch {
-        self.watch
+        Self { observer, state: Mutex::new(state) }
     }
 
     fn change(&self, is_due: bool, change: impl FnOnce(&mut State)) {
@@ -62,7 +55,7 @@ impl<'w> Schedule<'w> {
             state.told = Some(Instant::now());
             let left = state.left(state.started.elapsed().as_secs_f64());
             drop(state);
-            self.watch.time_left(left);
+            self.observer.time_left(left);
         }
     }
 }
@@ -79,18 +72,23 @@ impl State {
     }
 }
 
-impl Progress for Schedule<'_> {
+impl Observer for Schedule<'_> {
     fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
         self.change(true, |state| {
             state.running = state.ahead.pop().unwrap_or(0.0);
             (state.total, state.done) = (total, 0);
         });
-        self.watch.progress().begin(stage, total, unit);
+        self.observer.begin(stage, total, unit);
     }
 
     fn advance(&self, amount: u64) {
         self.change(false, |state| state.done += amount);
-        self.watch.progress().advance(amount);
+        self.observer.advance(amount);
+    }
+
+    fn resume(&self, amount: u64) {
+        self.change(false, |state| state.done += amount);
+        self.observer.resume(amount);
     }
 
     fn end(&self) {
@@ -98,19 +96,25 @@ impl Progress for Schedule<'_> {
             state.expected += state.running;
             (state.running, state.total) = (0.0, None);
         });
-        self.watch.progress().end();
+        self.observer.end();
+    }
+
+    fn note(&self, line: &str) {
+        self.observer.note(line);
+    }
+
+    fn should_stop(&self) -> bool {
+        self.observer.should_stop()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::Unwatched;
 
     #[test]
     fn what_is_left_follows_the_pace_of_what_is_done() {
-        let watch = Unwatched::default();
-        let schedule = Schedule::new(&watch, vec![10.0, 30.0]);
+        let schedule = Schedule::new(&(), vec![10.0, 30.0]);
         let left = |seconds: f64| schedule.state.lock().unwrap().left(seconds).as_secs_f64();
         assert!((left(0.0) - 40.0).abs() < 1e-9);
         schedule.begin("one", Some(4), Unit::Steps);

@@ -2,17 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
 
-use rana_embed::{
-    Checkpoint, EmbedConfig, EmbeddingMetadata, EmbeddingSet, Pretraining, PretrainingOutcome,
-    training_metrics,
-};
-use rana_graph::{Fact, Graph, Progress, Unit};
+use rana_embed::{EmbedConfig, EmbeddingMetadata, EmbeddingSet, Pretraining, training_metrics};
+use rana_graph::{Fact, Graph, Observer, Unit};
 
 use super::LearnError;
-use super::schedule::Schedule;
-use crate::trial::PretrainingWatch;
+use crate::vector_training::train_resumably;
 
 /// Opens the vectors of some facts in a directory, or trains them into it.
 pub(super) fn vectors(
@@ -21,41 +16,25 @@ pub(super) fn vectors(
     facts: &[Fact],
     config: &EmbedConfig,
     stage: &str,
-    schedule: &Schedule<'_>,
+    observer: &dyn Observer,
 ) -> Result<EmbeddingSet, LearnError> {
     let training = Pretraining::of_facts(graph, facts, config.clone())?;
     let identity = format!("{:016x}", training.data().fingerprint());
-    let total = training.data().facts().len() as u64 * u64::from(config.epochs);
-    schedule.begin(stage, Some(total), Unit::Facts);
     let is_same = |metadata: &EmbeddingMetadata| {
         metadata.training.as_ref() == Some(config) && metadata.task_facts.as_ref() == Some(&identity)
     };
     let earlier = EmbeddingSet::open(path, graph).ok().filter(|earlier| is_same(&earlier.metadata));
     if let Some(earlier) = earlier {
-        schedule.end();
+        observer.begin(stage, None, Unit::Facts);
+        observer.end();
         return Ok(earlier);
     }
     let failed = |source| LearnError::Io { path: path.to_owned(), action: "create the directory", source };
     fs::create_dir_all(path).map_err(failed)?;
     EmbeddingSet::check_target(path)?;
     let checkpoint = path.join(EmbeddingSet::CHECKPOINT);
-    // A checkpoint that cannot be read, or is of other facts, only costs the time to begin again.
-    let kept = Checkpoint::read(&checkpoint).ok().filter(|kept| kept.config == *config);
-    let mut trainer = match training.trainer(kept) {
-        Ok(trainer) => trainer,
-        Err(_) => training.trainer(None)?,
-    };
-    let position = trainer.checkpoint().position;
-    schedule.advance(u64::from(position.epoch) * training.data().facts().len() as u64 + position.fact as u64);
-    let watch = schedule.watch();
-    let mut observer =
-        PretrainingWatch { watch, progress: schedule, checkpoint: checkpoint.clone(), last: Instant::now() };
-    let outcome = training.run(&mut trainer, &mut observer, watch.stop())?;
-    schedule.end();
-    if outcome == PretrainingOutcome::Stopped {
-        trainer.checkpoint().write(&checkpoint)?;
-        return Err(LearnError::Stopped);
-    }
+    let trainer = train_resumably::<LearnError>(&training, &checkpoint, stage, observer)?;
+    let trainer = trainer.ok_or(LearnError::Stopped)?;
     let metadata = EmbeddingMetadata {
         origin: "learn".to_owned(),
         task_facts: Some(identity),

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use rana_fewshot::{SplitConfig, split};
 use rana_graph::format::Source;
-use rana_graph::{ImportOptions, Store, import};
+use rana_graph::{ImportOptions, Observer, Store, import};
 
 use super::error::ReproductionError;
 use super::published::Benchmark;
-use crate::trial::{Watch, Workspace};
+use crate::trial::Workspace;
 
 /// A benchmark by its name, and where its raw files are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Dataset {
     pub(super) fn prepare(
         &self,
         workspace: &Workspace,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<(Store, String), ReproductionError> {
         let (source, from) = match &self.source {
             Files::At(path) => {
@@ -88,7 +88,7 @@ impl Dataset {
             }
             Files::Umls => (crate::umls(), "the embedded graph".to_owned()),
         };
-        let imported = import(&[source], &ImportOptions::default(), watch.progress())?;
+        let imported = import(&[source], &ImportOptions::default(), observer)?;
         let path = workspace.graph();
         let how = if imported.tasks.is_empty() {
             let config = SplitConfig::default();

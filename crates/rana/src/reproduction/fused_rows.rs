@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rana_embed::{EmbedConfig, ModelKind};
 use rana_eval::Spread;
-use rana_graph::Store;
+use rana_graph::{Observer, Store};
 use rana_models::fused::FusedConfig;
 use rana_models::registry;
 
@@ -13,7 +13,7 @@ use super::measured_rows::Measuring;
 use super::report::{ReproductionRow, RowKind, SeedResult};
 use super::{Reproduction, ReproductionError, seed_of};
 use crate::fused_training::{FusedError, FusedTraining, Parts};
-use crate::trial::{VectorPlan, VectorSettings, Watch, Workspace, hash};
+use crate::trial::{VectorPlan, VectorSettings, Workspace, hash};
 
 impl Reproduction {
     /// Measures all rows with evidence, seed by seed: their trainings are the same but for the graph's edges.
@@ -22,7 +22,7 @@ impl Reproduction {
         rows: &[Row],
         store: &Store,
         workspace: &Workspace,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<BTreeMap<String, Vec<SeedResult>>, ReproductionError> {
         let mut results: BTreeMap<String, Vec<SeedResult>> = BTreeMap::new();
         for &seed in &self.seeds {
@@ -32,7 +32,7 @@ impl Reproduction {
                 let Subject::Fused { preset, evidence, train_task_edges } = &row.subject else { continue };
                 let training = self.fused_training(row, preset, *train_task_edges, seed, store)?;
                 let measuring =
-                    Measuring { store, workspace, watch, shots: row.shots, measures: self.measures() };
+                    Measuring { store, workspace, observer, shots: row.shots, measures: self.measures() };
                 let name = format!(
                     "fused-{seed}-{:08x}",
                     hash(&(
@@ -45,7 +45,7 @@ impl Reproduction {
                 let measured =
                     measuring.once::<ReproductionError>(&name, training.vectors.identity(), || {
                         if !opened.contains_key(train_task_edges) {
-                            let parts = training.parts(store, workspace, watch).map_err(trial_error)?;
+                            let parts = training.parts(store, workspace, observer).map_err(trial_error)?;
                             opened.insert(*train_task_edges, parts);
                         }
                         let parts = &opened[train_task_edges];

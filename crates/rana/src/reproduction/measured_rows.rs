@@ -6,12 +6,12 @@ use std::time::Instant;
 use rana_embed::EmbeddingSet;
 use rana_eval::{CardSettings, EvaluationCard, NamedModel, Official};
 use rana_fewshot::FewShotModel;
-use rana_graph::{Split, Store};
+use rana_graph::{Observer, Split, Store};
 use rana_models::vectors::MeanTranslation;
 use rana_models::{Baseline, MEAN_TRANSLATION};
 use serde::{Deserialize, Serialize};
 
-use crate::trial::{Measures, TestResult, TrialError, VectorIdentity, Watch, Workspace, hash};
+use crate::trial::{Measures, TestResult, TrialError, VectorIdentity, Workspace, hash};
 
 /// The results of some models, as a file of the workspace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,7 +43,7 @@ pub(super) struct Measured {
 pub(super) struct Measuring<'a> {
     pub(super) store: &'a Store,
     pub(super) workspace: &'a Workspace,
-    pub(super) watch: &'a dyn Watch,
+    pub(super) observer: &'a dyn Observer,
     pub(super) shots: usize,
     pub(super) measures: Measures,
 }
@@ -109,7 +109,7 @@ impl Measuring<'_> {
         let Measures { draws, common_shots, .. } = self.measures;
         let settings = CardSettings { shots: self.shots, draws, common_shots, ..CardSettings::default() };
         let Store { graph, tasks, .. } = self.store;
-        let card = settings.evaluate(*subject, others, graph, tasks, self.watch.progress())?;
+        let card = settings.evaluate(*subject, others, graph, tasks, self.observer)?;
         let dev = CardSettings { split: Split::Dev, draws: 0, ..settings };
         let seconds = started.elapsed().as_secs_f64() / models.len() as f64;
         models

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use rana_embed::{EmbedConfig, ModelKind};
 use rana_eval::Official;
 use rana_fewshot::PretrainingFacts;
-use rana_graph::Store;
+use rana_graph::{Observer, Store, Turn};
 use rana_models::training::RunConfig;
 use rana_models::vectors::KgeModel;
 use rana_models::{MEAN_TRANSLATION, registry};
@@ -29,8 +29,8 @@ pub use report::{Ours, ReproductionReport, ReproductionRow, RowKind, SeedResult}
 
 use crate::settings::Settings;
 use crate::trial::{
-    Measures, Named, Pace, TestResult, Trial, TrialError, TrialOutcome, TrialResult, Turn, VectorPlan,
-    VectorSettings, Watch, Workspace, run_all,
+    Measures, Named, Pace, TestResult, Trial, TrialError, TrialOutcome, TrialResult, VectorPlan,
+    VectorSettings, Workspace, run_all,
 };
 use experiment::{Row, SHOTS, Subject};
 use measured_rows::{Measured, Measuring};
@@ -114,21 +114,21 @@ impl Reproduction {
     pub fn run(
         &self,
         workspace: &Workspace,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<ReproductionReport, ReproductionError> {
         self.check()?;
-        let (store, source) = self.dataset.prepare(workspace, watch)?;
+        let (store, source) = self.dataset.prepare(workspace, observer)?;
         let rows = self.rows();
         let plans = rows.iter().map(|row| self.trials(row, &store)).collect::<Result<Vec<_>, _>>()?;
         let all: Vec<Named> = plans.iter().flatten().cloned().collect();
-        let results = run_all(&all, &store, workspace, watch)?;
+        let results = run_all(&all, &store, workspace, observer)?;
         let mut results = all.iter().zip(&results);
-        let fused = self.fused_rows(&rows, &store, workspace, watch)?;
+        let fused = self.fused_rows(&rows, &store, workspace, observer)?;
         let mut measured = Measurements {
             reproduction: self,
             store: &store,
             workspace,
-            watch,
+            observer,
             known: BTreeMap::new(),
             fused,
             kge_pace: Pace::default(),
@@ -323,7 +323,7 @@ struct Measurements<'a> {
     reproduction: &'a Reproduction,
     store: &'a Store,
     workspace: &'a Workspace,
-    watch: &'a dyn Watch,
+    observer: &'a dyn Observer,
     known: BTreeMap<usize, Vec<Measured>>,
     /// The results of rows with evidence, by key.
     fused: BTreeMap<String, Vec<SeedResult>>,
@@ -391,8 +391,8 @@ impl Measurements<'_> {
     }
 
     fn measuring(&self, shots: usize) -> Measuring<'_> {
-        let Self { store, workspace, watch, .. } = *self;
-        Measuring { store, workspace, watch, shots, measures: self.reproduction.measures() }
+        let Self { store, workspace, observer, .. } = *self;
+        Measuring { store, workspace, observer, shots, measures: self.reproduction.measures() }
     }
 
     fn training_free(&mut self, shots: usize) -> Result<&[Measured], ReproductionError> {
@@ -400,7 +400,7 @@ impl Measurements<'_> {
             let preset = self.reproduction.presets.first().cloned().unwrap_or_default();
             let seed = self.reproduction.seeds.first().copied().unwrap_or_default();
             let plan = VectorPlan::Train(self.reproduction.vectors(&preset, seed, self.store)?);
-            let vectors = plan.ready(self.store, self.workspace, self.watch)?;
+            let vectors = plan.ready(self.store, self.workspace, self.observer)?;
             let rows = self.measuring(shots).training_free(&vectors.set, plan.identity())?;
             self.known.insert(shots, rows);
         }
@@ -412,7 +412,7 @@ impl Measurements<'_> {
         let mut seeds = Vec::new();
         for (seed, plan) in self.reproduction.kge_vectors(model, row, self.store)? {
             if !plan.is_ready(self.store, self.workspace) {
-                self.watch.turn(&Turn {
+                self.observer.turn(&Turn {
                     at: self.kge_total - self.kge_left + 1,
                     of: self.kge_total,
                     label: &format!("{} on the supports (seed {seed})", row.label),
@@ -420,7 +420,7 @@ impl Measurements<'_> {
                 });
                 self.kge_left -= 1;
             }
-            let vectors = plan.ready(self.store, self.workspace, self.watch)?;
+            let vectors = plan.ready(self.store, self.workspace, self.observer)?;
             vectors.seconds.iter().for_each(|&seconds| self.kge_pace.add(1.0, seconds));
             let Store { graph, tasks, .. } = self.store;
             let few_shot = KgeModel::new(&vectors.set, graph, tasks)?;

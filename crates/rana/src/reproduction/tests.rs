@@ -1,5 +1,4 @@
 use super::*;
-use crate::trial::Unwatched;
 use crate::trial::tests::StopAfter;
 
 /// A report without its times and places.
@@ -17,7 +16,7 @@ fn a_stopped_reproduction_resumes_to_the_same_table() {
     let dir = tempfile::tempdir().unwrap();
     let [whole, broken] = ["whole", "broken"].map(|name| Workspace::new(dir.path().join(name)));
     let table = Reproduction::smoke(Experiment::Table2);
-    let expected = table.run(&whole, &Unwatched::default()).unwrap();
+    let expected = table.run(&whole, &()).unwrap();
     let mut stops = 0;
     let report = loop {
         match table.run(&broken, &StopAfter::new(20)) {
@@ -53,7 +52,7 @@ fn tables_and_figures_share_their_trials() {
     let dir = tempfile::tempdir().unwrap();
     let workspace = Workspace::new(dir.path().join("out"));
     let count = || std::fs::read_dir(workspace.root().join("trials")).unwrap().count();
-    let run = |experiment| Reproduction::smoke(experiment).run(&workspace, &Unwatched::default()).unwrap();
+    let run = |experiment| Reproduction::smoke(experiment).run(&workspace, &()).unwrap();
     run(Experiment::Table3);
     let after_table_3 = count();
     assert_eq!(after_table_3, 9 * 2);

@@ -11,10 +11,10 @@ pub use plan::{Configuration, PlanError, Select, SweepPlan};
 pub use report::{SweepReport, SweepRow, SweepTrialReport};
 pub use value_range::RangeError;
 
-use rana_graph::Store;
+use rana_graph::{Observer, Store};
 use rana_models::training::{RunConfig, Trainer};
 
-use crate::trial::{Measures, Named, Trial, TrialError, TrialResult, VectorPlan, Watch, Workspace, run_all};
+use crate::trial::{Measures, Named, Trial, TrialError, TrialResult, VectorPlan, Workspace, run_all};
 
 /// A plan, ready to be carried out on a graph.
 #[derive(Debug)]
@@ -102,9 +102,9 @@ impl<'s> Sweep<'s> {
     ///
     /// # Errors
     /// If a trial fails or is stopped; the same sweep resumes from there.
-    pub fn run(&self, watch: &dyn Watch) -> Result<SweepReport, TrialError> {
+    pub fn run(&self, observer: &dyn Observer) -> Result<SweepReport, TrialError> {
         let trials: Vec<Named> = self.members.iter().map(|member| member.named.clone()).collect();
-        let results = run_all(&trials, self.store, &self.workspace, watch)?;
+        let results = run_all(&trials, self.store, &self.workspace, observer)?;
         let report = self.report(&results);
         report.write(&self.workspace)?;
         plots::write(self, &report)?;

@@ -1,6 +1,8 @@
 use super::*;
 use crate::trial::tests::{StopAfter, small_vectors, umls};
-use crate::trial::{TrialError, Unwatched};
+use rana_graph::Observer;
+
+use crate::trial::TrialError;
 
 const PLAN: &str = "
     preset = 'umls'
@@ -28,6 +30,15 @@ fn numbers(report: &SweepReport) -> Vec<(String, Vec<String>)> {
     report.rows.iter().map(|row| (row.label(), row.trials.iter().map(trial).collect())).collect()
 }
 
+/// Stops before anything begins.
+struct Stopped;
+
+impl Observer for Stopped {
+    fn should_stop(&self) -> bool {
+        true
+    }
+}
+
 #[test]
 fn a_stopped_sweep_resumes_to_the_same_results() {
     let dir = tempfile::tempdir().unwrap();
@@ -35,7 +46,7 @@ fn a_stopped_sweep_resumes_to_the_same_results() {
     let store = umls(&whole);
     let all = sweep(&store, &whole);
     assert_eq!((all.configurations().len(), all.trial_count()), (4, 8));
-    let expected = all.run(&Unwatched::default()).unwrap();
+    let expected = all.run(&()).unwrap();
 
     let store = umls(&broken);
     let broken_sweep = sweep(&store, &broken);
@@ -82,16 +93,14 @@ fn a_larger_plan_only_does_what_is_new() {
     let plan = |text: &str| SweepPlan::of_text(text).unwrap();
     let small = "preset = 'umls'\n[set]\nsteps = 4\neval_every = 4\nbatch = 4\n[grid]\nJ = [3, 1]\n";
     let first = Sweep::new(plan(small), &store, workspace.clone(), vectors()).unwrap();
-    first.run(&Unwatched::default()).unwrap();
+    first.run(&()).unwrap();
     // In another order and under other names: nothing is trained, so a raised stop flag is never looked at.
     let other = small.replace("[3, 1]", "[1, 3]");
     let again = Sweep::new(plan(&other), &store, workspace.clone(), vectors()).unwrap();
-    let stopped = Unwatched::default();
-    stopped.stop.store(true, std::sync::atomic::Ordering::Relaxed);
-    assert_eq!(again.run(&stopped).unwrap().rows.len(), 2);
+    assert_eq!(again.run(&Stopped).unwrap().rows.len(), 2);
     let larger =
         Sweep::new(plan(&small.replace("[3, 1]", "[3, 1, 2]")), &store, workspace, vectors()).unwrap();
-    assert!(matches!(larger.run(&stopped), Err(TrialError::Stopped)));
+    assert!(matches!(larger.run(&Stopped), Err(TrialError::Stopped)));
 }
 
 #[test]
@@ -115,7 +124,7 @@ fn folds_are_trained_too_and_may_decide() {
     let vectors = VectorPlan::Train(small_vectors());
     let sweep = Sweep::new(plan, &store, workspace.clone(), vectors).unwrap();
     assert_eq!(sweep.trial_count(), 2 * (2 + 3));
-    let report = sweep.run(&Unwatched::default()).unwrap();
+    let report = sweep.run(&()).unwrap();
     for row in &report.rows {
         let folds: Vec<_> = row.trials.iter().filter(|trial| trial.fold.is_some()).collect();
         assert_eq!(

@@ -2,10 +2,10 @@
 
 mod error;
 mod identity;
+mod pace;
 mod result;
 mod series;
 mod vectors;
-mod watch;
 mod workspace;
 
 use std::fs;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rana_eval::CardSettings;
-use rana_graph::{Split, Store, Unit};
+use rana_graph::{Observer, Split, Store};
 use rana_models::training::{
     Manifest, MetaTraining, Run, RunConfig, RunError, StartVectors, TrainingError, TrainingOutcome,
 };
@@ -22,15 +22,14 @@ pub use error::TrialError;
 pub use identity::TrialIdentity;
 #[cfg(feature = "plots")]
 pub(crate) use identity::hash;
+pub use pace::Pace;
 pub use result::{Measurement, Measures, TestResult, TrialOutcome, TrialResult, TrialSeconds};
 pub use series::{Named, run_all};
 pub use vectors::{ReadyVectors, VectorIdentity, VectorPlan, VectorSettings};
-pub use watch::{Pace, Turn, Unwatched, Watch};
 pub use workspace::Workspace;
 pub(crate) use workspace::write;
 
-pub(crate) use watch::PretrainingWatch;
-use watch::{CHECKPOINT_EVERY, TrainingWatch};
+use crate::vector_training::CHECKPOINT_EVERY;
 
 /// The file that ends a trial.
 const RESULT: &str = "result.json";
@@ -46,7 +45,7 @@ const RUN: &str = "run";
 /// use rana::models::training::RunConfig;
 /// use rana::fewshot::{PretrainingFacts, SplitConfig, split};
 /// use rana::graph::{ImportOptions, Store, import};
-/// use rana::trial::{Measures, Trial, Unwatched, VectorPlan, VectorSettings, Workspace};
+/// use rana::trial::{Measures, Trial, VectorPlan, VectorSettings, Workspace};
 ///
 /// # let dir = tempfile::tempdir()?;
 /// # let out = dir.path().join("out");
@@ -70,7 +69,7 @@ const RUN: &str = "run";
 ///     measures: Measures::DEV,
 ///     keep_model: true,
 /// };
-/// let result = trial.run(&store, &workspace, &Unwatched::default())?;
+/// let result = trial.run(&store, &workspace, &())?;
 /// assert!(result.measurement().unwrap().dev.micro.mrr > 0.0);
 /// assert!(trial.finished(&store, &workspace).is_some());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -137,21 +136,21 @@ impl Trial {
         &self,
         store: &Store,
         workspace: &Workspace,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<TrialResult, TrialError> {
         if let Some(result) = self.finished(store, workspace) {
             return Ok(result);
         }
         let path = self.path(store, workspace);
-        let vectors = self.vectors.ready(store, workspace, watch)?;
+        let vectors = self.vectors.ready(store, workspace, observer)?;
         let start = MetaTraining::start(store, &self.config, &vectors.set)?;
         let mut seconds = TrialSeconds { pretraining: vectors.seconds, ..TrialSeconds::default() };
-        let trained = self.train(store, &path.join(RUN), &vectors.path, start.clone(), watch);
+        let trained = self.train(store, &path.join(RUN), &vectors.path, start.clone(), observer);
         let outcome = match trained {
             Ok(run) => {
                 seconds.training = run.manifest.seconds.unwrap_or_default();
                 let started = Instant::now();
-                let measurement = self.measure(store, &run, &start, watch)?;
+                let measurement = self.measure(store, &run, &start, observer)?;
                 seconds.evaluation = started.elapsed().as_secs_f64();
                 TrialOutcome::Measured(Box::new(measurement))
             }
@@ -183,15 +182,16 @@ impl Trial {
         path: &Path,
         vectors: &Path,
         start: StartVectors,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<Run, TrialError> {
-        let manifest = Manifest::new(self.config.model.model_name(), store, vectors, &start);
-        let layout = MetaTraining::layout(store, &self.config, start.dim());
+        let config = self.config.in_unit_of(&start);
+        let manifest = Manifest::new(config.model.model_name(), store, vectors, &start);
+        let layout = MetaTraining::layout(store, &config, start.dim());
         let (mut run, from) = match Run::is_at(path) {
-            false => (Run::create(path, manifest, self.config.clone())?, None),
+            false => (Run::create(path, manifest, config.clone())?, None),
             true => {
                 let mut run = Run::open(path)?;
-                let is_same = run.config == self.config && run.check(store, &start).is_ok();
+                let is_same = run.config == config && run.check(store, &start).is_ok();
                 if !is_same {
                     return Err(TrialError::Taken { path: path.to_owned(), what: "a run" });
                 }
@@ -204,22 +204,17 @@ impl Trial {
                     Ok(None) | Err(RunError::NoCheckpoint { .. }) => {
                         drop(run);
                         discard(path)?;
-                        (Run::create(path, manifest, self.config.clone())?, None)
+                        (Run::create(path, manifest, config.clone())?, None)
                     }
                     Err(error) => return Err(error.into()),
                 }
             }
         };
-        let mut training = MetaTraining::new(store, self.config.clone(), start)?;
+        let mut training = MetaTraining::new(store, config.clone(), start)?;
         training.checkpoint_every = CHECKPOINT_EVERY;
         // Trials are measured by ranks; a calibration would cost time and not be looked at.
         training.calibrates = false;
-        let progress = watch.progress();
-        progress.begin("meta-training", Some(self.config.trainer.steps), Unit::Steps);
-        progress.advance(from.as_ref().map_or(0, |(state, _)| state.step));
-        let outcome = training.run(&mut run, from, &mut TrainingWatch { watch });
-        progress.end();
-        match outcome? {
+        match training.run(&mut run, from, observer)? {
             TrainingOutcome::Stopped => Err(TrialError::Stopped),
             TrainingOutcome::Finished | TrainingOutcome::OutOfPatience => Ok(run),
         }
@@ -231,7 +226,7 @@ impl Trial {
         store: &Store,
         run: &Run,
         start: &StartVectors,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<Measurement, TrialError> {
         let best = run.manifest.best.ok_or_else(|| RunError::NoModel { path: run.path().to_owned() })?;
         let model = MetaTraining::models_from(store, run, start)?.trained;
@@ -242,13 +237,12 @@ impl Trial {
         let test = match self.measures {
             Measures { test: true, draws, common_shots } => {
                 let settings = CardSettings { shots, draws, common_shots, ..CardSettings::default() };
-                let progress = watch.progress();
                 let card = settings.evaluate(
                     (self.config.model.model_name(), &*model),
                     &[],
                     &store.graph,
                     &store.tasks,
-                    progress,
+                    observer,
                 )?;
                 Some(TestResult::from(&card))
             }

@@ -1,10 +1,8 @@
 //! Many trials, one after the other.
 
-use std::sync::atomic::Ordering;
+use rana_graph::{Observer, Store, Turn};
 
-use rana_graph::Store;
-
-use super::watch::{Pace, Turn, Watch};
+use super::pace::Pace;
 use super::{Trial, TrialError, TrialResult, Workspace};
 
 /// A trial and what people call it.
@@ -24,7 +22,7 @@ pub fn run_all(
     trials: &[Named],
     store: &Store,
     workspace: &Workspace,
-    watch: &dyn Watch,
+    observer: &dyn Observer,
 ) -> Result<Vec<TrialResult>, TrialError> {
     let mut pace = Pace::default();
     let count = |pace: &mut Pace, trial: &Trial, result: &TrialResult| {
@@ -47,7 +45,7 @@ pub fn run_all(
         .sum();
     let before = results.iter().flatten().count();
     if before > 0 {
-        watch.note(&format!("{before} of {} trials were finished before", trials.len()));
+        observer.note(&format!("{before} of {} trials were finished before", trials.len()));
     }
     let mut done = before;
     for (named, result) in trials.iter().zip(&mut results) {
@@ -56,18 +54,18 @@ pub fn run_all(
         }
         // Two trials of a list may be the same one.
         let finished = named.trial.finished(store, workspace);
-        if finished.is_none() && watch.stop().load(Ordering::Relaxed) {
+        if finished.is_none() && observer.should_stop() {
             return Err(TrialError::Stopped);
         }
         done += 1;
         if finished.is_none() {
             let turn = Turn { at: done, of: trials.len(), label: &named.label, left: pace.left(left) };
-            watch.turn(&turn);
+            observer.turn(&turn);
         }
         let outcome = match finished {
             Some(finished) => finished,
             None => {
-                let outcome = named.trial.run(store, workspace, watch)?;
+                let outcome = named.trial.run(store, workspace, observer)?;
                 count(&mut pace, &named.trial, &outcome);
                 outcome
             }

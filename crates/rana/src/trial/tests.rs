@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rana_embed::{EmbedConfig, ModelKind};
 use rana_fewshot::{PretrainingFacts, SplitConfig, split};
-use rana_graph::{ImportOptions, Progress, Store, import};
+use rana_graph::{ImportOptions, Observer, Store, import};
 
 use super::*;
 
@@ -48,22 +48,14 @@ impl StopAfter {
     }
 }
 
-impl Progress for StopAfter {
-    fn begin(&self, _: &str, _: Option<u64>, _: Unit) {}
+impl Observer for StopAfter {
     fn advance(&self, _: u64) {
         if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.stop.store(true, Ordering::Relaxed);
         }
     }
-    fn end(&self) {}
-}
-
-impl Watch for StopAfter {
-    fn progress(&self) -> &dyn Progress {
-        self
-    }
-    fn stop(&self) -> &AtomicBool {
-        &self.stop
+    fn should_stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 }
 
@@ -78,7 +70,7 @@ fn a_trial_that_is_stopped_again_and_again_ends_in_the_same_numbers() {
     let [whole, broken] = ["whole", "broken"].map(|name| Workspace::new(dir.path().join(name)));
     let trial = small(3);
     let store = umls(&whole);
-    let expected = trial.run(&store, &whole, &Unwatched::default()).unwrap();
+    let expected = trial.run(&store, &whole, &()).unwrap();
     let measured = expected.measurement().unwrap();
     let test = measured.test.as_ref().unwrap();
     assert!(test.result.resampled.is_some() && test.result.common.is_some() && !test.per_relation.is_empty());
@@ -104,7 +96,7 @@ fn what_was_measured_is_not_measured_again() {
     let workspace = Workspace::new(dir.path().join("out"));
     let store = umls(&workspace);
     let dev = Trial { measures: Measures::DEV, ..small(1) };
-    let first = dev.run(&store, &workspace, &Unwatched::default()).unwrap();
+    let first = dev.run(&store, &workspace, &()).unwrap();
     assert!(first.measurement().unwrap().test.is_none());
     // Anything but reading the result would have to train, and may not.
     let stopped = StopAfter::new(1);
@@ -132,7 +124,7 @@ fn settings_that_diverge_are_a_result() {
     let store = umls(&workspace);
     let mut trial = small(1);
     trial.config.trainer.learning_rate = 1e30;
-    let result = trial.run(&store, &workspace, &Unwatched::default()).unwrap();
+    let result = trial.run(&store, &workspace, &()).unwrap();
     assert!(
         matches!(&result.outcome, TrialOutcome::Failed { reason } if reason.contains("diverged")),
         "{result:?}"
@@ -146,7 +138,7 @@ fn a_model_that_was_not_kept_is_trained_again_if_it_is_needed() {
     let workspace = Workspace::new(dir.path().join("out"));
     let store = umls(&workspace);
     let dev = Trial { measures: Measures::DEV, keep_model: false, ..small(1) };
-    let first = dev.run(&store, &workspace, &Unwatched::default()).unwrap();
+    let first = dev.run(&store, &workspace, &()).unwrap();
     let run = dev.run_path(&store, &workspace);
     let has_model = || {
         let mut names = fs::read_dir(&run).unwrap().map(|entry| entry.unwrap().file_name());
@@ -154,7 +146,7 @@ fn a_model_that_was_not_kept_is_trained_again_if_it_is_needed() {
     };
     assert!(!has_model() && run.join("metrics.jsonl").exists());
     assert_eq!(dev.finished(&store, &workspace).as_ref(), Some(&first));
-    let tested = small(1).run(&store, &workspace, &Unwatched::default()).unwrap();
+    let tested = small(1).run(&store, &workspace, &()).unwrap();
     assert!(has_model());
     assert_eq!(tested.measurement().unwrap().dev, first.measurement().unwrap().dev);
 }
@@ -178,8 +170,8 @@ fn vectors_of_a_preset_know_its_facts_and_no_more_than_a_fold_leaves() {
     let config = small(1).config.with_trainer(|trainer| trainer.fold = Some(fold));
     let measures = Measures::DEV;
     let known = Trial { vectors: tasks.clone(), config: config.clone(), measures, ..small(1) };
-    assert!(known.run(&store, &workspace, &Unwatched::default()).is_err());
+    assert!(known.run(&store, &workspace, &()).is_err());
     let unknown = Trial { vectors: tasks.without(fold), config, measures, ..small(1) };
-    let result = unknown.run(&store, &workspace, &Unwatched::default()).unwrap();
+    let result = unknown.run(&store, &workspace, &()).unwrap();
     assert!(result.measurement().is_some() && unknown.vectors.is_ready(&store, &workspace));
 }

@@ -4,17 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use rana_embed::{Checkpoint, EmbedConfig, EmbeddingSet, ModelKind, Preset, PresetError, PretrainingOutcome};
+use rana_embed::{EmbedConfig, EmbeddingSet, ModelKind, Preset, PresetError};
 use rana_fewshot::{Fold, PretrainingFacts};
-use rana_graph::{Store, Unit};
+use rana_graph::{Observer, Store};
 use rana_models::training::StartVectors;
 use serde::{Deserialize, Serialize};
 
 use super::error::TrialError;
 use super::identity::hash;
-use super::watch::{PretrainingWatch, Watch};
 use super::workspace::Workspace;
-use crate::VectorTraining;
+use crate::vector_training::{VectorTraining, train_resumably};
 
 /// The name of the settings recommended for the size of a graph.
 const RECOMMENDED: &str = "recommended";
@@ -166,13 +165,13 @@ impl VectorPlan {
         &self,
         store: &Store,
         workspace: &Workspace,
-        watch: &dyn Watch,
+        observer: &dyn Observer,
     ) -> Result<ReadyVectors, TrialError> {
         let path = self.path(store, workspace);
         let seconds = match self {
             Self::Train(settings) if !settings.is_at(&path, store) => {
                 let started = Instant::now();
-                settings.train(store, &path, watch)?;
+                settings.train(store, &path, observer)?;
                 Some(started.elapsed().as_secs_f64())
             }
             _ => None,
@@ -224,32 +223,15 @@ impl VectorSettings {
         })
     }
 
-    fn train(&self, store: &Store, path: &Path, watch: &dyn Watch) -> Result<(), TrialError> {
+    fn train(&self, store: &Store, path: &Path, observer: &dyn Observer) -> Result<(), TrialError> {
         EmbeddingSet::check_target(path)?;
         let training = VectorTraining::new(store, self.config.clone(), self.facts, self.fold, self.shots)?;
         let pretraining = training.pretraining();
         fs::create_dir_all(path).map_err(TrialError::io(path, "create the directory"))?;
-        let checkpoint = path.join(EmbeddingSet::CHECKPOINT);
-        // One that cannot be read, or is of other facts, only costs the time to begin again.
-        let earlier = Checkpoint::read(&checkpoint).ok().filter(|earlier| earlier.config == self.config);
-        let mut trainer = match pretraining.trainer(earlier) {
-            Ok(trainer) => trainer,
-            Err(_) => pretraining.trainer(None)?,
-        };
-        let facts = pretraining.data().facts().len() as u64;
-        let position = trainer.checkpoint().position;
         let stage = format!("pre-training {} (seed {})", self.config.model, self.config.seed);
-        let progress = watch.progress();
-        progress.begin(&stage, Some(facts * u64::from(self.config.epochs)), Unit::Facts);
-        progress.advance(facts * u64::from(position.epoch) + position.fact as u64);
-        let mut observer =
-            PretrainingWatch { watch, progress, checkpoint: checkpoint.clone(), last: Instant::now() };
-        let outcome = pretraining.run(&mut trainer, &mut observer, watch.stop());
-        progress.end();
-        if outcome? == PretrainingOutcome::Stopped {
-            trainer.checkpoint().write(&checkpoint)?;
-            return Err(TrialError::Stopped);
-        }
+        let checkpoint = path.join(EmbeddingSet::CHECKPOINT);
+        let trainer = train_resumably::<TrialError>(pretraining, &checkpoint, &stage, observer)?;
+        let trainer = trainer.ok_or(TrialError::Stopped)?;
         training.vectors(trainer)?.write(path)?;
         // It only takes room from here on.
         let _ = fs::remove_file(&checkpoint);

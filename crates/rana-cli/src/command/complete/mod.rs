@@ -11,7 +11,7 @@ use std::str::FromStr;
 
 use clap::{ArgAction, Args, ValueHint};
 use rana::answer_writer::{AnswerError, AnswerFormat, AnswerWriter, AnsweredFact};
-use rana::graph::{EntityId, Pair, Progress, Split, Unit, write_file_atomically};
+use rana::graph::{EntityId, Observer, Pair, Split, Unit, write_file_atomically};
 use rana::predictor::{
     Answer, AnswerLimits, CandidateChoice, Explanation, LearnedRelation, Predictor, RelationRequest,
 };

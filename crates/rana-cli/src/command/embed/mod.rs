@@ -1,29 +1,30 @@
+//! `rana embed`: trains vectors, or imports them.
+
 mod import;
-mod progress;
 mod settings;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::{Args, ValueHint, value_parser};
 use rana::VectorTraining;
 use rana::embed::{
-    Checkpoint, EmbedConfig, EmbeddingSet, ModelKind, Norms, PretrainingOutcome, preset_names,
+    Checkpoint, Checkpoints, EmbedConfig, EmbeddingSet, ModelKind, Norms, PretrainingOutcome,
+    PretrainingReport, preset_names,
 };
 use rana::fewshot::{Fold, PretrainingFacts};
 use rana::graph::Store;
 use serde::Serialize;
 
 use self::import::ImportVectorsArgs;
-use self::progress::TrainingProgress;
 use self::settings::SettingsArgs;
 use crate::error::CliError;
-use crate::interrupt::stop_on_interrupt;
 use crate::settings::print_settings;
 use crate::terminal::{BOLD, DIM, Terminal, thousands};
 use crate::thread_pool::in_pool;
+use crate::training_progress::TrainingProgress;
 
 /// Train vectors for the entities and relations of a graph, or import vectors.
 ///
@@ -154,6 +155,9 @@ fn find_checkpoint(args: &EmbedArgs) -> Result<PathBuf, CliError> {
     }
 }
 
+/// The time between checkpoints.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(60);
+
 /// One training, started from the command line.
 pub(crate) struct Session<'s> {
     pub(crate) store: &'s Store,
@@ -180,10 +184,10 @@ impl Session<'_> {
             .map_err(|source| CliError::io(&self.out, "create the directory", source))?;
         let checkpoint_path = self.out.join(CHECKPOINT);
         let started = Instant::now();
-        let mut progress =
-            TrainingProgress::new(terminal, pretraining, trainer.checkpoint(), &checkpoint_path);
-        let outcome = pretraining.run(&mut trainer, &mut progress, &stop_on_interrupt())?;
-        let facts_per_second = progress.facts_per_second();
+        let checkpoints = Checkpoints { path: &checkpoint_path, every: CHECKPOINT_EVERY };
+        let progress = TrainingProgress::new(terminal);
+        let PretrainingReport { outcome, facts_per_second } =
+            pretraining.run(&mut trainer, "training", &progress, Some(checkpoints))?;
         drop(progress);
         if outcome == PretrainingOutcome::Stopped {
             trainer.checkpoint().write(&checkpoint_path)?;

@@ -1,3 +1,5 @@
+//! `rana eval`: measures a run, vectors or a training-free model on the tasks of a graph.
+
 pub(crate) mod card;
 mod link_prediction;
 pub(crate) mod run;

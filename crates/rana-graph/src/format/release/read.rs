@@ -1,3 +1,5 @@
+//! Reads a release in the public format of NELL-One.
+
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
@@ -14,7 +16,7 @@ use crate::format::{
 use crate::graph::Graph;
 use crate::graph_builder::{Duplicates, GraphBuilder, LabelRank};
 use crate::id::{EntityId, Fact, Pair, RelationId};
-use crate::progress::Progress;
+use crate::observer::Observer;
 use crate::skipped::Skipped;
 use crate::statement_batch::{Batch, BatchSender, Disconnected, Kind, NamedStatement, pipeline};
 use crate::store::Input;
@@ -34,7 +36,7 @@ pub(crate) struct Release {
 pub(crate) fn read_release(
     directory: &Path,
     duplicates: Duplicates,
-    progress: &dyn Progress,
+    progress: &dyn Observer,
     skipped: &mut Skipped,
 ) -> Result<Release, FormatError> {
     let mut files = Files { directory, progress, inputs: Vec::new() };
@@ -72,7 +74,7 @@ pub(crate) fn read_release(
 /// The files of the directory; each is recorded among the inputs when it is read.
 struct Files<'a> {
     directory: &'a Path,
-    progress: &'a dyn Progress,
+    progress: &'a dyn Observer,
     inputs: Vec<Input>,
 }
 
@@ -109,7 +111,7 @@ impl Files<'_> {
 fn read_input<T>(
     source: &Source,
     name: &str,
-    progress: &dyn Progress,
+    progress: &dyn Observer,
     read: impl FnOnce(&mut OpenSource<'_>) -> Result<T, FormatError>,
 ) -> Result<(T, Input), FormatError> {
     let mut open = source.open(progress)?;

@@ -1,3 +1,5 @@
+//! Writes a release in the public format of NELL-One.
+
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};

@@ -2,11 +2,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use rana::graph::{Observer, Unit};
 
 use crate::interrupt::stop_on_interrupt;
-use crate::terminal::{Bar, Terminal};
+use crate::terminal::{Bar, Terminal, duration};
 
 /// A progress bar with the numbers that were measured last; a line for each evaluation.
 pub(crate) struct TrainingProgress<'t> {
@@ -21,6 +22,26 @@ pub(crate) struct TrainingProgress<'t> {
 struct Text {
     stage: String,
     measured: Vec<(&'static str, f64)>,
+    pace: StagePace,
+}
+
+/// How fast a stage goes.
+#[derive(Default)]
+struct StagePace {
+    total: u64,
+    /// How much is done, and how much of that before this process.
+    done: u64,
+    before: u64,
+    started: Option<Instant>,
+}
+
+impl StagePace {
+    /// How long it takes to its end; it may end earlier.
+    fn left(&self, elapsed: Duration) -> Option<Duration> {
+        let done = self.done.checked_sub(self.before).filter(|&done| done > 0)?;
+        let ahead = self.total.saturating_sub(self.done);
+        Some(elapsed.mul_f64(ahead as f64 / done as f64))
+    }
 }
 
 impl Text {
@@ -47,15 +68,21 @@ impl<'t> TrainingProgress<'t> {
 
 impl Observer for TrainingProgress<'_> {
     fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
-        *self.text() = Text { stage: stage.to_owned(), measured: Vec::new() };
+        let pace =
+            StagePace { total: total.unwrap_or(0), started: Some(Instant::now()), ..StagePace::default() };
+        *self.text() = Text { stage: stage.to_owned(), measured: Vec::new(), pace };
         self.bar.begin(stage, total, unit);
     }
 
     fn advance(&self, amount: u64) {
+        self.text().pace.done += amount;
         self.bar.advance(amount);
     }
 
     fn resume(&self, amount: u64) {
+        let mut text = self.text();
+        (text.pace.done, text.pace.before) = (amount, amount);
+        drop(text);
         self.bar.resume(amount);
     }
 
@@ -73,10 +100,31 @@ impl Observer for TrainingProgress<'_> {
     }
 
     fn detail(&self, line: &str) {
-        self.note(line);
+        let text = self.text();
+        let left = text.pace.started.and_then(|started| text.pace.left(started.elapsed()));
+        drop(text);
+        match left {
+            Some(left) if left >= Duration::from_secs(2) => {
+                self.note(&format!("{line}, up to {} left", duration(left)));
+            }
+            _ => self.note(line),
+        }
     }
 
     fn should_stop(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_done_before_does_not_count_as_speed() {
+        let pace = StagePace { total: 100, done: 60, before: 50, started: None };
+        assert_eq!(pace.left(Duration::from_secs(5)), Some(Duration::from_secs(20)));
+        let begun = StagePace { total: 100, done: 50, before: 50, started: None };
+        assert_eq!(begun.left(Duration::from_secs(5)), None);
     }
 }

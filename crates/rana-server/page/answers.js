@@ -263,8 +263,8 @@ function closeReasons(node) {
 
 /** The question for one pair, without the limits on the list. */
 function explainBody({ head, tail }) {
-  const { relation, support, rejected, types, exclude_known } = shown.question;
-  return { relation, support, rejected, types, exclude_known, head: head.name, tail: tail.name };
+  const { relation, new: isNew, support, rejected, types, exclude_known } = shown.question;
+  return { relation, new: isNew, support, rejected, types, exclude_known, head: head.name, tail: tail.name };
 }
 
 // ---- moving and keys

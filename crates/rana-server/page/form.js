@@ -56,6 +56,7 @@ export function question(decided) {
   const names = (pairs) => pairs.map(({ head, tail }) => [head.name, tail.name]);
   const body = {
     relation: state.relation,
+    new: !known.has(state.relation),
     heads: state.plausible ? "plausible" : state.heads.map((head) => head.name),
   };
   if (supports.length) body.support = names(supports);
@@ -250,18 +251,30 @@ async function setRelation(name, force = false) {
   const info = $("relation-info");
   if (!name) return info.replaceChildren("Type to search. A name the graph does not have makes a new relation.");
   try {
+    let near = [];
     if (!known.has(name)) {
-      const { relations } = await get("v1/relations", { q: name, limit: 5 });
-      for (const found of relations) known.set(found.name, found);
+      ({ relations: near } = await get("v1/relations", { q: name, limit: 5 }));
+      for (const found of near) known.set(found.name, found);
     }
-    if (name === state.relation) info.replaceChildren(...describeRelation(name, known.get(name)));
+    if (name === state.relation) info.replaceChildren(...describeRelation(name, known.get(name), near));
   } catch (error) {
     showProblem($("relation-error"), asProblem(error));
   }
 }
 
-function describeRelation(name, found) {
-  if (!found) return ["A new relation: the graph has no facts of it, so it is learned from the examples alone."];
+function describeRelation(name, found, near) {
+  if (!found) {
+    const others = near.map(({ name, label }) =>
+      button(label ?? name, () => {
+        $("relation").value = name;
+        setRelation(name);
+      }),
+    );
+    return [
+      "A new relation: the graph has no facts of it, so it is learned from the examples alone.",
+      ...(others.length ? [" Or is it ", ...others, "?"] : []),
+    ];
+  }
   const what = `In the graph with ${count(found.facts, "fact")}${found.task ? ` (${found.task} task)` : ""}. `;
   const examples = found.examples ?? [];
   if (!examples.length) return [what];

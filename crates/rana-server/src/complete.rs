@@ -34,6 +34,9 @@ const FEW_TAILS: usize = 20_000;
 pub(crate) struct CompleteRequest {
     /// A relation of the graph, or a new name.
     relation: Option<String>,
+    /// Whether a name that the graph does not have is a new relation; it is an error otherwise.
+    #[serde(default)]
+    new: bool,
     /// Pairs that are facts of the relation; not needed for a task of the graph.
     #[serde(default)]
     support: Vec<[String; 2]>,
@@ -253,8 +256,9 @@ impl CompleteQuestion {
         let min_score = request.min_score.map(|score| score as f32);
         let limits = AnswerLimits { top: request.top, min_score, min_confidence };
         let precision = request.precision;
-        let CompleteRequest { relation, support, rejected, heads, types, candidates, exclude_known, .. } =
-            request;
+        let CompleteRequest {
+            relation, new, support, rejected, heads, types, candidates, exclude_known, ..
+        } = request;
         let heads = match heads {
             Heads::Plausible => None,
             Heads::Listed(names) => {
@@ -262,7 +266,7 @@ impl CompleteQuestion {
                 Some(heads?)
             }
         };
-        let asked = RelationBody { relation, support, rejected, types, candidates, exclude_known };
+        let asked = RelationBody { relation, new, support, rejected, types, candidates, exclude_known };
         Ok(Self {
             question: RelationQuestion::new(app, asked)?,
             heads,

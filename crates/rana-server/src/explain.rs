@@ -19,6 +19,9 @@ use crate::relation_question::{RelationBody, RelationQuestion, yes};
 pub(crate) struct ExplainRequest {
     /// A relation of the graph, or a new name.
     relation: Option<String>,
+    /// Whether a name that the graph does not have is a new relation; it is an error otherwise.
+    #[serde(default)]
+    new: bool,
     /// Pairs that are facts of the relation; not needed for a task of the graph.
     #[serde(default)]
     support: Vec<[String; 2]>,
@@ -52,9 +55,9 @@ pub(crate) async fn explain(
     State(app): State<Arc<App>>,
     Body(request): Body<ExplainRequest>,
 ) -> Result<JsonBytes, Problem> {
-    let ExplainRequest { relation, support, rejected, types, candidates, exclude_known, head, tail } =
+    let ExplainRequest { relation, new, support, rejected, types, candidates, exclude_known, head, tail } =
         request;
-    let asked = RelationBody { relation, support, rejected, types, candidates, exclude_known };
+    let asked = RelationBody { relation, new, support, rejected, types, candidates, exclude_known };
     let work = {
         let app = Arc::clone(&app);
         move || {

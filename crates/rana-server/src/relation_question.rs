@@ -20,6 +20,7 @@ pub(crate) fn yes() -> bool {
 #[derive(Clone, Debug)]
 pub(crate) struct RelationBody {
     pub(crate) relation: Option<String>,
+    pub(crate) new: bool,
     pub(crate) support: Vec<[String; 2]>,
     pub(crate) rejected: Vec<[String; 2]>,
     pub(crate) types: Vec<String>,
@@ -38,7 +39,7 @@ pub(crate) struct RelationQuestion {
 impl RelationQuestion {
     /// Looks up the names and checks everything that needs no model.
     pub(crate) fn new(app: &App, asked: RelationBody) -> Result<Self, Problem> {
-        let RelationBody { relation: name, support, rejected, types, candidates, exclude_known } = asked;
+        let RelationBody { relation: name, new, support, rejected, types, candidates, exclude_known } = asked;
         let store = app.predictor.store();
         let graph = &store.graph;
         let limits = &app.config.limits;
@@ -50,12 +51,13 @@ impl RelationQuestion {
         }
         let relation = match name.as_deref().map(|name| app.predictor.relation(name)) {
             Some(Ok(relation)) => Some(relation),
-            Some(Err(error)) if error.is_ambiguous => {
+            Some(Err(error)) if error.is_ambiguous || !new => {
                 let names = error.suggestions.iter().map(|(name, _)| name.clone()).collect();
-                let detail = sentence(&error.to_string());
-                return Err(Problem::unprocessable("Ambiguous relation", detail).suggesting(names));
+                let title = if error.is_ambiguous { "Ambiguous relation" } else { "Unknown relation" };
+                let ask = if error.is_ambiguous { "" } else { " For a new relation, set `new` to true." };
+                let detail = sentence(&error.to_string()) + ask;
+                return Err(Problem::unprocessable(title, detail).suggesting(names));
             }
-            // A name that the graph does not have is a new relation.
             _ => None,
         };
         let name = relation.map(|relation| graph.relation_name(relation).to_owned()).or(name);

@@ -8,9 +8,10 @@ use std::str::FromStr;
 use clap::{Args, ValueHint};
 use rana::fewshot::{
     Assignment, CandidateRule, Ratio, RelationNames, SplitConfig, SplitOutcome, SplitReport, SplitSettings,
-    split,
+    TaskReport, split,
 };
-use rana::graph::{Input, Store};
+use rana::graph::{Graph, Input, Split, Store};
+use rana::predictor::relation;
 use serde::Serialize;
 
 use super::inspect::FewShotArgs;
@@ -85,9 +86,17 @@ fn expected() -> String {
 }
 
 impl SplitArgs {
-    fn config(&self) -> Result<SplitConfig, CliError> {
+    fn config(&self, graph: &Graph) -> Result<SplitConfig, CliError> {
+        // Names, labels and last parts of IRIs alike.
+        let named = |texts: &[String]| -> Result<Vec<String>, CliError> {
+            let name = |text: &String| match relation(graph, text) {
+                Ok(relation) => Ok(graph.relation_name(relation).to_owned()),
+                Err(error) => Err(CliError::Usage(error.to_string())),
+            };
+            texts.iter().map(name).collect()
+        };
         let names =
-            RelationNames { train: self.train.clone(), dev: self.dev.clone(), test: self.test.clone() };
+            RelationNames { train: named(&self.train)?, dev: named(&self.dev)?, test: named(&self.test)? };
         let assignment = if names == RelationNames::default() {
             Assignment::Ratio(self.ratio.0)
         } else {
@@ -128,8 +137,8 @@ impl SplitArgs {
 }
 
 pub(crate) fn run(args: &SplitArgs, terminal: &Terminal) -> Result<(), CliError> {
-    let config = args.config()?;
     let store = Store::open(&args.store)?;
+    let config = args.config(&store.graph)?;
     if !store.tasks.is_empty() {
         return Err(CliError::Usage(format!(
             "{} has tasks already. Split the graph it was made from, or put the tasks back first: \
@@ -146,6 +155,7 @@ pub(crate) fn run(args: &SplitArgs, terminal: &Terminal) -> Result<(), CliError>
         SplitAccount { store: target.display().to_string(), config: &config, report: &outcome.report };
     terminal.account(&account, |out| {
         print(&outcome.report, out)?;
+        print_tasks(&outcome.report, &outcome.graph, out)?;
         writeln!(out, "wrote {BOLD}{}{BOLD:#}", target.display())
     })
 }
@@ -174,6 +184,27 @@ struct SplitAccount<'a> {
     config: &'a SplitConfig,
     #[serde(flatten)]
     report: &'a SplitReport,
+}
+
+/// The most tasks of a split that are named; JSON has all.
+const NAMED: usize = 20;
+
+/// Prints which relations were taken out of the graph for dev and test.
+fn print_tasks(report: &SplitReport, graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
+    for split in [Split::Dev, Split::Test] {
+        let of_split = || report.tasks.iter().filter(|task| task.split == split);
+        let title = |task: &TaskReport| match graph.relation(&task.relation) {
+            Some(relation) => graph.relation_title(relation),
+            None => task.relation.clone(),
+        };
+        let names =
+            of_split().take(NAMED).map(|task| format!("{} ({})", title(task), thousands(task.facts as u64)));
+        let names = names.collect::<Vec<_>>().join(", ");
+        let more = of_split().count().saturating_sub(NAMED);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        writeln!(out, "{split} relations, with facts: {names}{more}")?;
+    }
+    Ok(())
 }
 
 /// Prints which tasks were made and what is left in the background.

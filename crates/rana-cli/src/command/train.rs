@@ -110,6 +110,7 @@ pub(crate) fn run(args: &TrainArgs, terminal: &Terminal) -> Result<(), CliError>
         Session::resume(&store, run, &vectors, terminal)?
     } else {
         Run::check_target(&out)?;
+        MetaTraining::check_tasks(&store, &config)?;
         Session::begin(&store, config, &args.vectors_path()?, &out, terminal)?
     };
     let trained = in_pool(args.threads, || session.train(every, terminal))??;

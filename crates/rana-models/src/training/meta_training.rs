@@ -52,6 +52,25 @@ impl<'s> MetaTraining<'s> {
         Ok(this)
     }
 
+    /// Checks that a graph has the tasks that a configuration needs. Vectors are not needed for that, so it can be
+    /// done before they are trained.
+    ///
+    /// # Errors
+    /// If there are no dev tasks, or some have no candidates or too few facts.
+    pub fn check_tasks(store: &Store, config: &RunConfig) -> Result<(), TrainingError> {
+        config.check()?;
+        let trainer = &config.trainer;
+        let tasks = TrainingTasks::new(
+            &store.graph,
+            &store.tasks,
+            trainer.fold,
+            trainer.data_mode,
+            trainer.candidates,
+        );
+        Trainer::check_dev(trainer.shots, &store.graph, tasks.benchmark())?;
+        Trainer::check_episodes(trainer, &tasks)
+    }
+
     /// The vectors that a configuration starts from: those pre-trained, or random ones of the same width.
     ///
     /// # Errors

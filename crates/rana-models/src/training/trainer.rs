@@ -256,16 +256,7 @@ impl<'a> Trainer<'a> {
         let config = config.in_unit_of(start);
         let trainer = &config.trainer;
         let model = config.model.model(trainer, graph, start.dim());
-        let episodes = EpisodeSampler::new(
-            tasks.iter(),
-            EpisodeConfig {
-                shots: trainer.shots,
-                queries: trainer.queries,
-                sampling: trainer.sampling,
-                seed: trainer.seed,
-                ..EpisodeConfig::default()
-            },
-        )?;
+        let episodes = Self::episodes(trainer, tasks)?;
         let places =
             episodes.tasks().iter().enumerate().map(|(place, task)| (task.relation, place)).collect();
         let mut parameters = model.initial(start);
@@ -308,6 +299,28 @@ impl<'a> Trainer<'a> {
                 shots,
             }),
         }
+    }
+
+    /// Checks that episodes can be drawn.
+    pub(super) fn check_episodes(
+        trainer: &TrainerConfig,
+        tasks: &TrainingTasks<'_>,
+    ) -> Result<(), TrainingError> {
+        Self::episodes(trainer, tasks).map(drop)
+    }
+
+    fn episodes<'t>(
+        trainer: &TrainerConfig,
+        tasks: &'t TrainingTasks<'t>,
+    ) -> Result<EpisodeSampler<'t>, TrainingError> {
+        let config = EpisodeConfig {
+            shots: trainer.shots,
+            queries: trainer.queries,
+            sampling: trainer.sampling,
+            seed: trainer.seed,
+            ..EpisodeConfig::default()
+        };
+        Ok(EpisodeSampler::new(tasks.iter(), config)?)
     }
 
     /// The same training as it stands at a state.

@@ -18,6 +18,7 @@ fn is_well(address: SocketAddr) {
 fn request(fields: Value) -> Value {
     let mut request = json!({
         "relation": "new",
+        "new": true,
         "support": [["acquired_abnormality", "disease_or_syndrome"], ["virus", "bacterium"]],
         "heads": ["virus"]
     });
@@ -45,8 +46,10 @@ fn names_that_nothing_has() {
     refused(json!({"rejected": [["", "virus"]]}), "Unknown entity", "``");
     refused(json!({"candidates": ["x".repeat(500)]}), "Unknown entity", "give the name");
     refused(json!({"types": ["city"]}), "Unknown type", "`city`");
-    let one =
-        json!({"relation": "new", "support": [["virus", "bacterium"]], "head": "virus", "tail": "bacteriun"});
+    // A relation that the graph does not have is new only if the request says so.
+    let problem = refused(json!({"relation": "afects", "new": false}), "Unknown relation", "set `new`");
+    assert_eq!(problem["suggestions"], json!(["affects"]));
+    let one = json!({"relation": "new", "new": true, "support": [["virus", "bacterium"]], "head": "virus", "tail": "bacteriun"});
     let problem = post(SHARED.address, "/v1/explain", &one).problem(422, "Unknown entity");
     assert!(problem["suggestions"].as_array().unwrap().contains(&json!("bacterium")));
 }

@@ -127,8 +127,7 @@ fn a_relation_is_completed_and_explained() {
 fn a_new_relation_is_completed_under_wishes() {
     let example = example();
     let ask = |wishes: Value| {
-        let mut request =
-            json!({"relation": "a new one", "support": example["support"], "heads": example["heads"]});
+        let mut request = json!({"relation": "a new one", "new": true, "support": example["support"], "heads": example["heads"]});
         request.as_object_mut().unwrap().extend(wishes.as_object().unwrap().clone());
         post(SHARED.address, "/v1/complete", &request).json()
     };

@@ -22,6 +22,5 @@ pub use error::{PrecisionError, PredictorError};
 pub use explanation::{AttentionEdge, Explanation, Resembled, SharedPath, SourceShare, Step};
 pub use learned_relation::{Answer, LearnedRelation};
 pub use predictor::Predictor;
-pub use relation_names::UnknownRelation;
-pub(crate) use relation_names::relation;
+pub use relation_names::{UnknownRelation, relation};
 pub use request::{AnswerLimits, CandidateChoice, RelationRequest};

@@ -41,7 +41,10 @@ fn last_part(name: &str) -> &str {
 
 /// The relation that a text names: by its name, by its label, or by the last part of its IRI, if it is the only one.
 /// Case counts where it decides.
-pub(crate) fn relation(graph: &Graph, text: &str) -> Result<RelationId, UnknownRelation> {
+///
+/// # Errors
+/// If no relation is called so, or several are; with the relations that may be meant.
+pub fn relation(graph: &Graph, text: &str) -> Result<RelationId, UnknownRelation> {
     if let Some(relation) = graph.relation(text) {
         return Ok(relation);
     }

@@ -142,6 +142,8 @@ impl Trial {
             return Ok(result);
         }
         let path = self.path(store, workspace);
+        // Before the first second of training.
+        MetaTraining::check_tasks(store, &self.config)?;
         let vectors = self.vectors.ready(store, workspace, observer)?;
         let start = MetaTraining::start(store, &self.config, &vectors.set)?;
         let mut seconds = TrialSeconds { pretraining: vectors.seconds, ..TrialSeconds::default() };

@@ -18,7 +18,8 @@ let current = null; // the row that keys act on
 
 /** Shows the response of /v1/complete to `question`. */
 export function showAnswers(question, response) {
-  shown = { question, relation: response.relation.name ?? question.relation };
+  const relation = response.relation.name ?? question.relation;
+  shown = { question, relation, label: response.relation.label ?? relation };
   current = null;
   results.replaceChildren(summary(response), ...notes(response));
   const list = el("div", { class: "groups" });
@@ -43,7 +44,7 @@ function summary({ relation }) {
     count(relation.support, "example"),
     `${count(relation.candidates, "candidate")} for each head`,
   ];
-  return el("p", { class: "summary" }, el("strong", {}, relation.name ?? ""), ` — ${parts.join(", ")}`);
+  return el("p", { class: "summary" }, el("strong", { title: relation.name }, relation.label ?? ""), ` — ${parts.join(", ")}`);
 }
 
 function notes({ relation: { note, record }, heads_left_out: left }) {
@@ -244,7 +245,7 @@ async function toggle(node) {
   const fact = facts.get(node);
   try {
     fact.explanation ??= await post("v1/explain", explainBody(fact));
-    place.replaceChildren(explanationNode(fact.explanation, fact.relation));
+    place.replaceChildren(explanationNode(fact.explanation, shown.label));
     say(`Reasons for ${fact.tail.label} are shown`);
   } catch (error) {
     const slot = el("div", { class: "problem", role: "alert" });

@@ -44,7 +44,7 @@ function reasons(title, lines = [], none) {
 
 // ---- tables: the drawing as text
 
-const stepText = ({ relation, inverse }) => breakable(inverse ? `${relation} (backwards)` : relation);
+const stepText = ({ label, inverse }) => breakable(inverse ? `${label} (backwards)` : label);
 
 function tables({ paths = [], attention = [], resembles }) {
   const pathRows = paths.map(({ steps, nodes, supports, of }) => [
@@ -56,9 +56,9 @@ function tables({ paths = [], attention = [], resembles }) {
     ),
     `${supports} of ${of}`,
   ]);
-  const lookRows = attention.map(({ of, relation, inverse, neighbour, weight }) => [
+  const lookRows = attention.map(({ of, label, inverse, neighbour, weight }) => [
     entityNode(of),
-    stepText({ relation, inverse }),
+    stepText({ label, inverse }),
     entityNode(neighbour),
     percent(weight),
   ]);
@@ -221,7 +221,7 @@ function lane({ steps, nodes, supports, of }, { x1, x2, y }, laneY, width) {
     steps
       .map((step, index) => {
         const [from, to] = [stops[index], stops[index + 1]];
-        const lines = wrap(step.relation, to - from - 6);
+        const lines = wrap(step.label, to - from - 6);
         return [
           arrow((from + to) / 2, laneY, step.inverse),
           lines.map((text, at) =>
@@ -266,7 +266,7 @@ function twigs(marks, attention, { x1, x2, y }, width) {
       marks.push(
         thick,
         dot(tip, twigY, "neighbour"),
-        words(tip + sign * 10, twigY - 4, (look.inverse ? "← " : "→ ") + look.relation, room, "relation", anchor),
+        words(tip + sign * 10, twigY - 4, (look.inverse ? "← " : "→ ") + look.label, room, "relation", anchor),
         words(
           tip + sign * 10,
           twigY + 12,

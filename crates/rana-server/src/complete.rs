@@ -138,6 +138,8 @@ pub(crate) struct Completion {
 pub(crate) struct CompletedRelation {
     /// Its name.
     name: Option<String>,
+    /// What to call it: its label, or the last part of an IRI.
+    label: Option<String>,
     /// Whether it is a relation of the graph or of a task.
     in_graph: bool,
     /// The number of pairs it was learned from.
@@ -312,6 +314,10 @@ fn answer(app: &App, asked: CompleteQuestion, learned: &LearnedRelation) -> Resu
     }
     let relation = CompletedRelation {
         in_graph: question.request.relation.is_some(),
+        label: match question.request.relation {
+            Some(relation) => Some(learned.graph().relation_title(relation)),
+            None => question.name.clone(),
+        },
         name: question.name,
         support: learned.support().len(),
         record: learned.leave_one_out(),

@@ -52,6 +52,8 @@ struct AttendedNeighbour {
     end: &'static str,
     /// The relation to the neighbour.
     relation: String,
+    /// What to call it: its label, or the last part of an IRI.
+    label: String,
     /// Whether the fact points from the neighbour to the entity.
     inverse: bool,
     /// The neighbour.
@@ -78,6 +80,8 @@ struct PathBetween {
 struct PathStep {
     /// The relation.
     relation: String,
+    /// What to call it: its label, or the last part of an IRI.
+    label: String,
     /// Whether it is followed backwards.
     inverse: bool,
 }
@@ -130,14 +134,14 @@ impl From<Resembled> for ResembledPair {
 
 impl From<AttentionEdge> for AttendedNeighbour {
     fn from(AttentionEdge { of, end, step, neighbour, weight }: AttentionEdge) -> Self {
-        let Step { relation, inverse } = step;
-        Self { of: of.into(), end, relation, inverse, neighbour: neighbour.into(), weight }
+        let Step { relation, label, inverse } = step;
+        Self { of: of.into(), end, relation, label, inverse, neighbour: neighbour.into(), weight }
     }
 }
 
 impl From<SharedPath> for PathBetween {
     fn from(SharedPath { steps, nodes, supports, of }: SharedPath) -> Self {
-        let step = |Step { relation, inverse }| PathStep { relation, inverse };
+        let step = |Step { relation, label, inverse }| PathStep { relation, label, inverse };
         Self {
             steps: steps.into_iter().map(step).collect(),
             nodes: nodes.into_iter().map(Entity::from).collect(),

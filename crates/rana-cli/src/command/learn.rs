@@ -48,6 +48,10 @@ pub(crate) struct LearnArgs {
     /// A relation whose facts are not used at all, to test what it would get; may be repeated.
     #[arg(long, value_name = "RELATION")]
     leave_out: Vec<String>,
+    /// The language of labels, such as `en`; that of the environment (LC_ALL, LC_MESSAGES, LANG) if not given. Labels in
+    /// other languages are used where there are no others.
+    #[arg(long, value_name = "LANGUAGE")]
+    language: Option<String>,
     /// The same seed gives the same result.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -72,12 +76,22 @@ fn memory(text: &str) -> Result<u64, String> {
     if bytes.is_finite() && bytes > 0.0 { Ok(bytes as u64) } else { Err(wrong()) }
 }
 
+/// The language of the environment: `de` for `de_AT.UTF-8`.
+fn language(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let set = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().filter_map(variable);
+    let locale = set.into_iter().find(|value| !value.is_empty())?;
+    let language = locale.split(['_', '.', '@']).next().unwrap_or_default();
+    let is_language = (2..=3).contains(&language.len()) && language.bytes().all(|of| of.is_ascii_lowercase());
+    is_language.then(|| language.to_owned())
+}
+
 pub(crate) fn run(args: &LearnArgs, terminal: &Terminal) -> Result<(), CliError> {
     let learning = Learning {
         seed: args.seed,
         budget: args.budget,
         memory: args.memory,
         leave_out: args.leave_out.clone(),
+        language: args.language.clone().or_else(|| language(|name| std::env::var(name).ok())),
     };
     let progress = LearnProgress::new(terminal);
     let started = Instant::now();
@@ -272,7 +286,19 @@ impl Observer for LearnProgress<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::memory;
+    use super::{language, memory};
+
+    #[test]
+    fn the_language_is_that_of_the_environment() {
+        let of = |name: &'static str, value: &'static str| {
+            language(|asked| (asked == name).then(|| value.to_owned()))
+        };
+        assert_eq!(of("LANG", "de_AT.UTF-8").as_deref(), Some("de"));
+        assert_eq!(of("LC_ALL", "fr").as_deref(), Some("fr"));
+        for value in ["C", "C.UTF-8", "POSIX", ""] {
+            assert_eq!(of("LANG", value), None, "{value}");
+        }
+    }
 
     #[test]
     fn sizes_are_read_as_people_write_them() {

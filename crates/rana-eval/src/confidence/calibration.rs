@@ -34,6 +34,9 @@ pub struct Calibration {
     pub weights: [f64; TERMS],
     /// What becomes of the chance that the signs give: a logistic curve has the right order, not the right shape.
     pub curve: Isotonic,
+    /// The mean leave-one-out rank of the supports that it was learned on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usual_record: Option<f32>,
     /// How many tasks it was learned on.
     pub tasks: usize,
     /// How many answers.
@@ -98,11 +101,14 @@ impl Calibration {
             let signs = SignCurve::learn(&of(false));
             unseen.extend(of(true).iter().flat_map(|head| signs.confidences(head)));
         }
+        let records = examples.heads.iter().map(|head| f64::from(head.record));
+        let usual_record = records.sum::<f64>() / examples.heads.len().max(1) as f64;
         let right: f64 = examples.heads.iter().map(|head| head.right.len() as f64).sum();
         Some(Self {
             temperature: signs.temperature(),
             weights: signs.weights,
             curve: signs.curve,
+            usual_record: Some(usual_record as f32),
             tasks: tasks.len(),
             seen_in_training: false,
             answers: examples.heads.iter().map(|head| head.answers.len() as u64).sum(),

@@ -149,9 +149,14 @@ pub enum Reason {
         /// How many pairs the support has.
         of: usize,
     },
-    /// It has something in common with tails of the support, from 0 to 1.
-    Alike {
-        /// How much.
+    /// It has the relations that tails of the support have, from 0 to 1.
+    SameRelations {
+        /// How many of them, the rare ones counting more.
+        share: f32,
+    },
+    /// It has a type that tails of the support have.
+    SameType {
+        /// The share of the support with such a tail.
         share: f32,
     },
     /// It has this many facts of any relation.
@@ -175,17 +180,25 @@ impl Reason {
             false => format!("`{}`", graph.relation_title(by)),
         };
         match self {
-            Self::Leads { distance } => format!("the relation leads here (distance {distance:.2})"),
-            Self::Agrees { product } => format!("the vectors agree with those of the support ({product:.2})"),
+            Self::Leads { distance } => {
+                format!("its vector is where the examples lead (distance {distance:.2})")
+            }
+            Self::Agrees { product } => format!("its vector fits those of the examples ({product:.2})"),
             Self::Joined { by, supports, of } => {
                 let path: Vec<String> = by.iter().map(|&by| relation(by)).collect();
-                format!("{supports} of {of} supports are joined by {}; so is this pair", path.join(" then "))
+                format!("connected by {}, like {supports} of {of} examples", path.join(" then "))
             }
-            Self::Edge { by } => format!("the pair is joined by {}", relation(*by)),
-            Self::Copied { supports, of } => format!("the tail of {supports} of {of} supports"),
-            Self::Alike { share } => format!("{:.0} % like the tails of the support", 100.0 * share),
+            Self::Edge { by } => format!("already connected by {}", relation(*by)),
+            Self::Copied { supports, of } => format!("it is the tail of {supports} of {of} examples"),
+            Self::SameRelations { share } => {
+                format!("it has relations that tails of the examples have ({:.0} % alike)", 100.0 * share)
+            }
+            Self::SameType { share } => {
+                format!("its type is that of {:.0} % of the tails of the examples", 100.0 * share)
+            }
+            Self::Popular { facts: 1 } => "it has 1 fact of other relations".to_owned(),
             Self::Popular { facts } => format!("it has {facts} facts of other relations"),
-            Self::Named { share } => format!("the names agree by {:.0} %", 100.0 * share),
+            Self::Named { share } => format!("the names share words ({:.0} %)", 100.0 * share),
         }
     }
 }

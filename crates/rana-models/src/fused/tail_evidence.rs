@@ -44,7 +44,7 @@ pub(super) fn signature(edges: &VisibleEdges, support: &Support<'_>) -> Evidence
             .map(|relation| edges.rarity(relation) * mean.get(&relation).copied().unwrap_or(0.0));
         products.sum::<f32>() / norm(&edges, tail)
     };
-    alike(EvidenceKind::Signature, share)
+    alike(EvidenceKind::Signature, share, |share| Reason::SameRelations { share })
 }
 
 /// The share of the support with a tail that has a type of this one.
@@ -56,7 +56,7 @@ pub(super) fn types(graph: &Graph, support: &Support<'_>) -> Evidence {
         let same = |other: &&EntityId| graph.types(**other).iter().any(|of| types.contains(of));
         tails.iter().filter(same).count() as f32 / tails.len() as f32
     };
-    alike(EvidenceKind::Type, share)
+    alike(EvidenceKind::Type, share, |share| Reason::SameType { share })
 }
 
 /// The logarithm of the number of edges that the tail has.
@@ -73,10 +73,14 @@ pub(super) fn popularity(edges: &VisibleEdges) -> Evidence {
 }
 
 /// Evidence that says how alike a tail and those of the support are.
-fn alike(kind: EvidenceKind, share: impl Fn(EntityId) -> f32 + Send + Sync + 'static) -> Evidence {
+fn alike(
+    kind: EvidenceKind,
+    share: impl Fn(EntityId) -> f32 + Send + Sync + 'static,
+    reason: fn(f32) -> Reason,
+) -> Evidence {
     Evidence {
         kind,
         values: Values::Tails(Box::new(share)),
-        reason: Box::new(|_, _, share| (share > 0.0).then_some(Reason::Alike { share })),
+        reason: Box::new(move |_, _, share| (share > 0.0).then(|| reason(share))),
     }
 }

@@ -171,15 +171,15 @@ fn each_source_says_why() {
         let part = parts.iter().find(|part| part.evidence == kind).unwrap();
         part.reason.as_ref().map(|reason| reason.text(&graph))
     };
-    assert_eq!(
-        text(EvidenceKind::Path).unwrap(),
-        "5 of 5 supports are joined by `born` then `lies`; so is this pair"
-    );
+    assert_eq!(text(EvidenceKind::Path).unwrap(), "connected by `born` then `lies`, like 5 of 5 examples");
     assert_eq!(text(EvidenceKind::Rule), None);
     assert_eq!(text(EvidenceKind::Edge), None);
-    assert_eq!(text(EvidenceKind::Copy).unwrap(), "the tail of 2 of 5 supports");
-    assert!(text(EvidenceKind::Translation).unwrap().starts_with("the relation leads here"));
-    assert_eq!(text(EvidenceKind::Signature).unwrap(), "100 % like the tails of the support");
+    assert_eq!(text(EvidenceKind::Copy).unwrap(), "it is the tail of 2 of 5 examples");
+    assert!(text(EvidenceKind::Translation).unwrap().starts_with("its vector is where the examples lead"));
+    assert_eq!(
+        text(EvidenceKind::Signature).unwrap(),
+        "it has relations that tails of the examples have (100 % alike)"
+    );
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn entities_of_one_name_are_joined_and_words_are_compared() {
     let edges = VisibleEdges::without(sources.edges(), None);
     let joined: Vec<RelationId> = edges.joining(id("y"), id("z")).collect();
     assert_eq!(joined.len(), 1);
-    assert_eq!(Reason::Edge { by: joined[0] }.text(&graph), "the pair is joined by the same name");
+    assert_eq!(Reason::Edge { by: joined[0] }.text(&graph), "already connected by the same name");
     let pairs = [Pair { head: id("paris"), tail: id("x") }];
     let candidates: Vec<EntityId> = graph.entities().collect();
     let support = Support { relation: None, pairs: &pairs, candidates: &candidates, rejected: &[], seed: 0 };

@@ -29,7 +29,7 @@ pub enum LearnError {
     HasTasks,
     /// The directory was learned from other files or with other choices.
     #[error(
-        "{}: this was learned from other files, or with another seed, budget or memory. Choose another directory, or \
+        "{}: this was learned from other files, or with another seed, budget, memory or language. Choose another directory, or \
          remove it", path.display()
     )]
     Other {

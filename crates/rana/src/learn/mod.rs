@@ -92,7 +92,7 @@ const SHOTS: usize = 5;
 /// ```
 ///
 /// # What it does
-/// 1. It reads the files into one graph, with [`ImportOptions::default`].
+/// 1. It reads the files into one graph, as [`import`] does.
 /// 2. It leaves some relations out and trains vectors on the other facts. On the relations left out it learns how far
 ///    each kind of evidence is to be trusted, measures how good the answers are, and how sure they are.
 /// 3. It trains vectors on every fact. These answer, with what was learned in step 2.
@@ -125,6 +125,10 @@ pub struct Learning {
     /// Relations whose facts are not used at all, by name. They become test tasks of the graph, so that an evaluation
     /// shows what a relation that the graph does not have would get.
     pub leave_out: Vec<String>,
+    /// The language of labels, such as `en`, where the files have it; if not given, labels without a language are
+    /// preferred.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
 }
 
 impl Learning {
@@ -139,7 +143,8 @@ impl Learning {
         observer: &dyn Observer,
     ) -> Result<Predictor, LearnError> {
         let sources: Vec<Source> = sources.into_iter().map(Into::into).collect();
-        let imported = import(&sources, &ImportOptions::default(), observer)?;
+        let options = ImportOptions { language: self.language.clone(), ..ImportOptions::default() };
+        let imported = import(&sources, &options, observer)?;
         let inputs = imported.inputs.iter().map(|input| input.sha256.clone()).collect();
         let (graph, tasks) = self.left_out(&imported.graph, &imported.tasks)?;
         let write = |path: &Path| Store::write(path, &graph, &tasks, imported.inputs.clone()).map(|_| ());

@@ -75,6 +75,8 @@ pub struct AttentionEdge {
 pub struct Step {
     /// The relation.
     pub relation: String,
+    /// What to call it: its label, or the last part of an IRI.
+    pub label: String,
     /// Whether it is taken backwards.
     pub inverse: bool,
 }
@@ -122,14 +124,23 @@ impl LearnedRelation {
         let mut text: Vec<String> = Vec::new();
         let spoken = |reason: &&SourceReason| reason.lead > WORTH_SAYING;
         text.extend(reasons.sources.iter().filter(spoken).filter_map(|reason| reason.text.clone()));
+        let mut more = 0;
         for path in paths.iter().filter(|path| path.supports > 0) {
-            let said = path_text(path);
-            if !text.contains(&said) {
-                text.push(said);
+            let (said, through) = (path_text(path), through(path));
+            match text.iter_mut().find(|text| **text == said) {
+                Some(text) => text.push_str(&through),
+                None if more < SPOKEN_PATHS => {
+                    more += 1;
+                    text.push(said + &through);
+                }
+                None => more += 1,
             }
         }
+        if more > SPOKEN_PATHS {
+            text.push(format!("connected by {} more paths that examples have", more - SPOKEN_PATHS));
+        }
         if let Some(Resembled { head, tail, .. }) = &resembles {
-            text.push(format!("it resembles `{}` → `{}` of the support", head.label, tail.label));
+            text.push(format!("most like the example `{}` → `{}`", head.label, tail.label));
         }
 
         let doubts = reasons.sources.iter().filter(|reason| reason.lead < -WORTH_SAYING);
@@ -144,7 +155,7 @@ impl LearnedRelation {
         if paths.is_empty() {
             against.push("no path of one or two edges joins the pair".to_owned());
         } else if paths.iter().all(|path| path.supports == 0) {
-            against.push("no path between the pair joins a pair of the support too".to_owned());
+            against.push("no path between the pair is one that examples have".to_owned());
         }
         match better {
             0 => {}
@@ -211,11 +222,25 @@ impl LearnedRelation {
 }
 
 fn step(graph: &Graph, relation: RelationId) -> Step {
-    let name = match relation.number() == same_name(graph).number() {
-        true => "the same name",
-        false => graph.relation_name(relation),
+    let (name, label) = match relation.number() == same_name(graph).number() {
+        true => ("the same name", "the same name".to_owned()),
+        false => (
+            graph.relation_name(relation),
+            graph.relation_title(RelationId::forward(relation.number() as u32)),
+        ),
     };
-    Step { relation: name.to_owned(), inverse: relation.is_inverse() }
+    Step { relation: name.to_owned(), label, inverse: relation.is_inverse() }
+}
+
+/// The most paths that are spoken of beside those of the sources.
+const SPOKEN_PATHS: usize = 2;
+
+/// The entity in the middle of a path, if it has one.
+fn through(path: &SharedPath) -> String {
+    match &path.nodes[..] {
+        [_, middle, _] => format!(" (through {})", middle.label),
+        _ => String::new(),
+    }
 }
 
 /// In the words of evidence.
@@ -223,12 +248,10 @@ fn path_text(path: &SharedPath) -> String {
     let steps: Vec<String> = path
         .steps
         .iter()
-        .map(|step| format!("`{}{}`", step.relation, if step.inverse { "⁻¹" } else { "" }))
+        .map(|step| match step.relation == step.label && step.label == "the same name" {
+            true => step.label.clone(),
+            false => format!("`{}{}`", step.label, if step.inverse { "⁻¹" } else { "" }),
+        })
         .collect();
-    format!(
-        "{} of {} supports are joined by {}; so is this pair",
-        path.supports,
-        path.of,
-        steps.join(" then ")
-    )
+    format!("connected by {}, like {} of {} examples", steps.join(" then "), path.supports, path.of)
 }

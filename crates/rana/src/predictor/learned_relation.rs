@@ -101,10 +101,30 @@ impl LearnedRelation {
         self.fitting.ids().len() + self.chosen.as_ref().map_or(0, |chosen| chosen.ids().len())
     }
 
-    /// How well each pair of the support is found by the others, from 0 to 1; none if there is only one.
+    /// How well each pair of the support is found by the others, from 0 to 1; none if there is only one, or if the pairs
+    /// are facts of the graph, which the vectors know already.
     #[must_use]
     pub fn leave_one_out(&self) -> Option<f32> {
-        self.leave_one_out
+        self.leave_one_out.filter(|_| !self.knows_support())
+    }
+
+    /// Whether some of the support are facts of the graph: then finding them says little about others.
+    fn knows_support(&self) -> bool {
+        let graph = self.graph();
+        let relation = self.request.relation.filter(|&relation| relation.number() < graph.relation_count());
+        relation.is_some_and(|relation| {
+            self.support().iter().any(|pair| graph.contains(pair.head, relation, pair.tail))
+        })
+    }
+
+    /// The leave-one-out rank as a sign of how sure answers are. A support that the vectors know counts no more than the
+    /// usual one that they do not.
+    fn record(&self) -> Option<f32> {
+        let usual = self.predictor.calibration().and_then(|calibration| calibration.usual_record);
+        match usual.filter(|_| self.knows_support()) {
+            Some(usual) => self.leave_one_out.map(|record| record.min(usual)),
+            None => self.leave_one_out,
+        }
     }
 
     /// Why it cannot be said how sure answers are, if it cannot.
@@ -205,7 +225,7 @@ impl LearnedRelation {
     fn scores(&self, head: EntityId) -> (HeadScores<'_>, impl Fn(f32) -> Option<f32> + '_) {
         let all =
             HeadScores::of(&*self.scorer, head, &self.fitting).without(Pair::tails_of(self.support(), head));
-        let signs = Signs { record: self.leave_one_out, shots: self.support().len() };
+        let signs = Signs { record: self.record(), shots: self.support().len() };
         let calibrated: Option<(&Calibration, Scale)> =
             self.predictor.calibration().map(|learned| (learned, learned.scale(&all, signs)));
         let answers = match &self.chosen {

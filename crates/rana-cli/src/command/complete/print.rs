@@ -18,6 +18,7 @@ pub(super) struct Completion {
 #[derive(Serialize)]
 struct LearnedRow {
     name: String,
+    label: String,
     in_graph: bool,
     model: String,
     support: Vec<[EntityRef; 2]>,
@@ -53,9 +54,11 @@ impl Completion {
         answered: &[Answered],
     ) -> Self {
         let entity = |id| EntityRef::new(learned.graph(), id);
+        let known = learned.request().relation;
         let relation = LearnedRow {
             name: name.to_owned(),
-            in_graph: learned.request().relation.is_some(),
+            label: known.map_or_else(|| name.to_owned(), |relation| learned.graph().relation_title(relation)),
+            in_graph: known.is_some(),
             model: predictor.model_name().to_owned(),
             support: learned.support().iter().map(|pair| [entity(pair.head), entity(pair.tail)]).collect(),
             record: learned.leave_one_out(),
@@ -82,14 +85,15 @@ impl Completion {
     }
 
     pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
-        let LearnedRow { name, in_graph, model, support, record, candidates, .. } = &self.relation;
+        let LearnedRow { name, label, in_graph, model, support, record, candidates, .. } = &self.relation;
         let kind = if *in_graph { "" } else { ", new to the graph" };
+        let beside = if label == name { String::new() } else { format!(" ({name})") };
         let record = record.map_or_else(String::new, |record| {
             format!("; each pair found by the others with a mean reciprocal rank of {record:.2}")
         });
         writeln!(
             out,
-            "{BOLD}{name}{BOLD:#}{kind}: learned by {model} from {} pairs among {} candidates{record}",
+            "{BOLD}{label}{BOLD:#}{beside}{kind}: learned by {model} from {} pairs among {} candidates{record}",
             support.len(),
             thousands(*candidates as u64)
         )?;
@@ -131,16 +135,13 @@ fn print_reasons(rank: usize, why: &Explanation, out: &mut dyn Write) -> io::Res
     for text in &why.text {
         writeln!(out, "   + {text}")?;
     }
-    for path in why.paths.iter().filter(|path| path.nodes.len() > 2 && path.supports > 0).take(2) {
-        writeln!(out, "   {DIM}by way of {}{DIM:#}", path.nodes[1].label)?;
-    }
     let looked: Vec<String> = why
         .attention
         .iter()
         .take(3)
         .map(|at| {
             let back = if at.step.inverse { "⁻¹" } else { "" };
-            format!("`{}{back}` {} ({:.0} %)", at.step.relation, at.neighbour.label, 100.0 * at.weight)
+            format!("`{}{back}` {} ({:.0} %)", at.step.label, at.neighbour.label, 100.0 * at.weight)
         })
         .collect();
     if !looked.is_empty() {

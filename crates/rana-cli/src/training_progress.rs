@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 
 use rana::graph::{Observer, Unit};
 
+use crate::human_numbers::duration;
 use crate::interrupt::stop_on_interrupt;
-use crate::terminal::{Bar, Terminal, duration};
+use crate::progress_bar::Bar;
+use crate::terminal::Terminal;
 
 /// A progress bar with the numbers that were measured last; a line for each evaluation.
 pub(crate) struct TrainingProgress<'t> {

@@ -5,8 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rana::graph::{Observer, Turn, Unit};
 
+use crate::human_numbers::duration;
 use crate::interrupt::stop_on_interrupt;
-use crate::terminal::{Bar, Terminal, duration};
+use crate::progress_bar::Bar;
+use crate::terminal::Terminal;
 
 /// Shows a progress bar for the current work, with its trial, and prints a line for each trial.
 pub(crate) struct TrialsProgress<'t> {

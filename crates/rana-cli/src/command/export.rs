@@ -14,7 +14,8 @@ use serde::Serialize;
 use super::embed::vectors_path;
 use super::eval::only_vectors;
 use crate::error::CliError;
-use crate::terminal::{BOLD, Terminal, thousands};
+use crate::human_numbers::thousands;
+use crate::terminal::{BOLD, Terminal};
 
 /// Write the facts or the vectors of a graph store to files of another format.
 #[derive(Debug, Args)]

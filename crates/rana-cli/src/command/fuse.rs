@@ -16,7 +16,8 @@ use serde::Serialize;
 
 use crate::error::CliError;
 use crate::settings::{SettingsFile, print_settings};
-use crate::terminal::{BOLD, Terminal, table};
+use crate::terminal::{BOLD, Terminal};
+use crate::text_table::table;
 use crate::thread_pool::in_pool;
 use crate::trials_progress::TrialsProgress;
 

@@ -14,7 +14,9 @@ use rana::graph::{
 use serde::Serialize;
 
 use crate::error::CliError;
-use crate::terminal::{BOLD, DIM, Terminal, bytes, table, thousands};
+use crate::human_numbers::{bytes, thousands};
+use crate::terminal::{BOLD, DIM, Terminal};
+use crate::text_table::table;
 
 /// Read a graph in any supported format into a graph store.
 #[derive(Debug, Args)]

@@ -9,7 +9,9 @@ use rana::graph::{FewShotRule, Manifest, Statistics, Store};
 use serde::Serialize;
 
 use crate::error::CliError;
-use crate::terminal::{BOLD, DIM, Terminal, table, thousands};
+use crate::human_numbers::thousands;
+use crate::terminal::{BOLD, DIM, Terminal};
+use crate::text_table::table;
 
 /// Show what is in a graph store: counts, degrees, relations, tasks.
 #[derive(Debug, Args)]

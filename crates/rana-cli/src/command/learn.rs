@@ -13,8 +13,11 @@ use rana::{LEARNED, LearnError, Learning, Predictor, Quality};
 use serde::Serialize;
 
 use crate::error::CliError;
+use crate::human_numbers::{duration, thousands};
 use crate::interrupt::stop_on_interrupt;
-use crate::terminal::{BOLD, Bar, DIM, Terminal, duration, table, thousands};
+use crate::progress_bar::Bar;
+use crate::terminal::{BOLD, DIM, Terminal};
+use crate::text_table::table;
 use crate::thread_pool::in_pool;
 
 /// Learn from files: one command from a graph to a directory that answers.
@@ -45,7 +48,7 @@ pub(crate) struct LearnArgs {
     /// How much memory it may take, such as 4G.
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     memory: Option<u64>,
-    /// A relation whose facts are not used at all, to test what it would get; may be repeated.
+    /// A relation whose facts are not used at all, to see how well it would be completed; may be repeated.
     #[arg(long, value_name = "RELATION")]
     leave_out: Vec<String>,
     /// The language of labels, such as `en`; that of the environment (LC_ALL, LC_MESSAGES, LANG) if not given. Labels in

@@ -23,7 +23,8 @@ use super::serve::{ServerArgs, serve};
 use super::train::{Session as MetaSession, Trained as MetaTrained};
 use super::{import as import_command, inspect, split};
 use crate::error::CliError;
-use crate::terminal::{BOLD, DIM, Terminal, table};
+use crate::terminal::{BOLD, DIM, Terminal};
+use crate::text_table::table;
 
 /// Run every step on an embedded real graph: import, pre-train, meta-train, evaluate, complete.
 ///

@@ -9,7 +9,8 @@ use rana::trial::{TrialError, Workspace};
 use serde::Serialize;
 
 use crate::error::CliError;
-use crate::terminal::{BOLD, DIM, Terminal, results};
+use crate::terminal::{BOLD, DIM, Terminal};
+use crate::text_table::results;
 use crate::thread_pool::in_pool;
 use crate::trials_progress::TrialsProgress;
 

@@ -9,7 +9,8 @@ use rana_server::{Limits, Server, ServerConfig, ServerSettings};
 use serde::Serialize;
 
 use crate::error::CliError;
-use crate::terminal::{BOLD, DIM, Terminal, thousands};
+use crate::human_numbers::thousands;
+use crate::terminal::{BOLD, DIM, Terminal};
 
 /// Serve a run: a web page to complete relations and review the answers, and an HTTP API.
 ///

@@ -16,7 +16,9 @@ use serde::Serialize;
 
 use super::inspect::FewShotArgs;
 use crate::error::CliError;
-use crate::terminal::{BOLD, DIM, Terminal, table, thousands};
+use crate::human_numbers::thousands;
+use crate::terminal::{BOLD, DIM, Terminal};
+use crate::text_table::table;
 
 /// Split a graph into a background and few-shot tasks, by the published rule.
 ///

@@ -11,7 +11,8 @@ use serde::Serialize;
 
 use super::eval::only_vectors;
 use crate::error::CliError;
-use crate::terminal::{BOLD, DIM, Terminal, results};
+use crate::terminal::{BOLD, DIM, Terminal};
+use crate::text_table::results;
 use crate::thread_pool::in_pool;
 use crate::trials_progress::TrialsProgress;
 

@@ -9,7 +9,8 @@ use rana::graph::synth::{SynthConfig, SynthReport, SynthSettings, write_release,
 use serde::Serialize;
 
 use crate::error::CliError;
-use crate::terminal::{BOLD, Terminal, thousands};
+use crate::human_numbers::thousands;
+use crate::terminal::{BOLD, Terminal};
 
 /// Generate a graph of any size with planted structure, and few-shot tasks over it.
 ///

@@ -16,8 +16,9 @@ use serde::Serialize;
 use super::embed::vectors_path;
 use super::eval::only_vectors;
 use crate::error::CliError;
+use crate::human_numbers::thousands;
 use crate::settings::{SettingsFile, print_settings};
-use crate::terminal::{BOLD, DIM, Terminal, thousands};
+use crate::terminal::{BOLD, DIM, Terminal};
 use crate::thread_pool::in_pool;
 use crate::training_progress::TrainingProgress;
 

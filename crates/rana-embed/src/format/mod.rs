@@ -3,6 +3,7 @@
 mod graph_vectors;
 mod npy;
 pub(crate) mod safetensors;
+mod tensor_file;
 mod text;
 
 use std::fmt;
@@ -15,7 +16,7 @@ use crate::table::Table;
 use crate::table_error::TableError;
 
 pub use graph_vectors::{ImportedVectors, VectorFiles, export_vectors, import_vectors};
-pub use safetensors::{Tensor, TensorFile, Values, write_tensors};
+pub use tensor_file::{Tensor, TensorFile, Values, write_tensors};
 
 /// A file format for a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use rana_graph::{Store, write_file_atomically};
 use serde::{Deserialize, Serialize};
 
 use super::parameters::StartVectors;
-use super::trainer::TrainingOutcome;
+use super::state::TrainingOutcome;
 use crate::registry;
 
 const FORMAT: &str = "rana-run";

@@ -11,12 +11,13 @@ use rana_graph::{Observer, Split, Store};
 
 use super::calibration::calibrate;
 use super::config::{Lengths, require};
+use super::error::TrainingError;
+use super::log::{LogEntry, LogLine, TrainingLog, ValidationReport};
 use super::parameters::{ParameterLayout, StartVectors};
 use super::run::Run;
 use super::run_config::RunConfig;
-use super::trainer::{
-    LogEntry, LogLine, Trainer, TrainingError, TrainingLog, TrainingOutcome, TrainingState, ValidationReport,
-};
+use super::state::{TrainingOutcome, TrainingState};
+use super::trainer::Trainer;
 
 /// The training of a model on a graph.
 pub struct MetaTraining<'s> {

@@ -3,46 +3,52 @@
 //! | file | concept |
 //! | --- | --- |
 //! | `stepped_model.rs` | what a model must do to be trained |
-//! | `config.rs`, `run_config.rs` | the trainer's settings, and those together with the model's |
+//! | `config.rs`, `model_config.rs`, `run_config.rs` | the trainer's settings, the model's, and both together |
 //! | `meta_task.rs` | an episode with its negatives |
-//! | `trainer.rs` | the loop: batches, steps, dev evaluation, patience |
-//! | `weights.rs`, `learned_rows.rs`, `parameters.rs` | what learns |
+//! | `trainer.rs`, `state.rs` | the loop: batches, steps, dev evaluation, patience; and what it changes |
+//! | `log.rs`, `error.rs` | what a training writes down, and why it fails |
+//! | `weight_blocks.rs`, `learned_rows.rs`, `parameters.rs` | what learns |
 //! | `row_gradients.rs`, `optimiser.rs` | from gradients to updates |
 //! | `manifest.rs`, `run.rs` | the run directory: manifest, log, checkpoints, models |
-//! | `meta_training.rs` | from a graph and vectors to a run |
+//! | `meta_training.rs` | a training on disk: from a graph and vectors to a run |
 //! | `calibration.rs` | how the scores of a trained model become confidence |
 
 mod calibration;
 mod config;
+mod error;
 mod learned_rows;
+mod log;
 mod manifest;
 mod meta_task;
 mod meta_training;
+mod model_config;
 mod optimiser;
 mod parameters;
 pub(crate) mod row_gradients;
 mod run;
 mod run_config;
+mod state;
 mod stepped_model;
 mod trainer;
-mod weights;
+mod weight_blocks;
 
 pub use calibration::calibrate;
 pub(crate) use config::FieldChecks;
 pub use config::{ConfigError, Lengths, RowUpdates, TrainerConfig, require};
+pub use error::TrainingError;
 pub use learned_rows::LearnedRows;
+pub use log::{LogEntry, LogLine, StepReport, TrainingLog, ValidationReport};
 pub use manifest::{BestRecord, Manifest, ManifestError};
 pub use meta_task::{Contrasts, MetaTask};
 pub use meta_training::MetaTraining;
+pub use model_config::ModelConfig;
 pub use parameters::{DimensionMismatch, ParameterLayout, Parameters, StartVectors};
 pub use row_gradients::SummedRows;
 pub use run::{Run, RunError};
-pub use run_config::{Misfit, ModelConfig, RunConfig};
+pub use run_config::{Misfit, RunConfig};
+pub use state::{Best, TrainingOutcome, TrainingState};
 pub use stepped_model::{
     Diagnostics, NegativeChoice, NegativeCounts, NegativeRule, StepResult, SteppedConfig, SteppedModel,
 };
-pub use trainer::{
-    Best, LogEntry, LogLine, StepReport, Trainer, TrainingError, TrainingLog, TrainingOutcome, TrainingState,
-    ValidationReport,
-};
-pub use weights::{Block, Init, WeightBlocks};
+pub use trainer::Trainer;
+pub use weight_blocks::{Block, Init, WeightBlocks};

@@ -27,7 +27,7 @@ pub(crate) struct Adam {
     beta2: f32,
     epsilon: f32,
     rate: f32,
-    /// What the running means are divided by for having started at zero.
+    /// The bias correction of the running means, which start at zero.
     correction: (f32, f32),
 }
 

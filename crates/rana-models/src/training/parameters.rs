@@ -8,7 +8,7 @@ use rand::RngExt;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::learned_rows::LearnedRows;
-use super::weights::WeightBlocks;
+use super::weight_blocks::WeightBlocks;
 use crate::seed::{Purpose, rng};
 
 /// The parameters of a model: named blocks of weights, and tables.

@@ -17,13 +17,13 @@ impl<T: Real> RowGradients<T> {
         Self { dim, entities: Vec::new(), values: Vec::new() }
     }
 
-    /// Adds `factor · gradient` to what is known of a row.
+    /// Appends `factor · gradient` for a row; `summed` adds up.
     pub(crate) fn push(&mut self, entity: EntityId, factor: T, gradient: &[T]) {
         self.entities.push(entity);
         self.values.extend(gradient.iter().map(|&value| factor * value));
     }
 
-    /// All of these, then all of others.
+    /// Appends all gradients of another list.
     pub(crate) fn append(&mut self, other: &Self) {
         self.entities.extend_from_slice(&other.entities);
         self.values.extend_from_slice(&other.values);

@@ -30,8 +30,8 @@ use super::manifest::{BestRecord, Manifest, ManifestError};
 use super::optimiser::{Moments, RowMoments};
 use super::parameters::{ParameterLayout, Parameters, StartVectors};
 use super::run_config::RunConfig;
-use super::trainer::{Best, TrainingOutcome, TrainingState};
-use super::weights::WeightBlocks;
+use super::state::{Best, TrainingOutcome, TrainingState};
+use super::weight_blocks::WeightBlocks;
 
 const MANIFEST: &str = Manifest::FILE;
 const CALIBRATION: &str = "calibration.json";

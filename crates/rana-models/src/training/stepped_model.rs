@@ -130,7 +130,7 @@ pub trait SteppedConfig:
         self.clone()
     }
 
-    /// The setting that true and false tails are told apart by, with its name, if it is a length.
+    /// The margin between true and false tails with the name of its setting; none if scores are not distances.
     fn margin(&self) -> Option<(&'static str, f32)> {
         None
     }

@@ -3,230 +3,25 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rana_fewshot::{Episode, EpisodeConfig, EpisodeError, EpisodeSampler, FewShotModel, Fold, TrainingTasks};
+use rana_fewshot::{Episode, EpisodeConfig, EpisodeSampler, FewShotModel, TrainingTasks};
 use rana_graph::{Graph, Observer, Pair, RelationId, Split, TaskSet, Unit};
 use rayon::prelude::*;
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Serialize, Serializer};
 
-use super::config::{ConfigError, TrainerConfig};
+use super::config::TrainerConfig;
+use super::error::TrainingError;
+use super::log::{LogEntry, StepReport, TrainingLog, ValidationReport};
 use super::meta_task::{Contrasts, MetaTask};
 use super::optimiser::{Adam, Moments, RowMoments, mean_norm};
-use super::parameters::{DimensionMismatch, Parameters, StartVectors};
-use super::run::RunError;
+use super::parameters::{Parameters, StartVectors};
 use super::run_config::RunConfig;
-use super::stepped_model::{
-    Diagnostics, NegativeChoice, NegativeCounts, NegativeRule, StepResult, SteppedModel,
-};
+use super::state::{Best, TrainingOutcome, TrainingState};
+use super::stepped_model::{NegativeChoice, NegativeCounts, NegativeRule, StepResult, SteppedModel};
 use crate::seed::{Purpose, rng};
-
-/// Why a model cannot be trained.
-#[derive(Debug, thiserror::Error)]
-pub enum TrainingError {
-    /// A field of the configuration cannot be used.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The vectors do not fit.
-    #[error(transparent)]
-    Dimension(#[from] DimensionMismatch),
-    /// No episode can be drawn.
-    #[error(transparent)]
-    Episode(#[from] EpisodeError),
-    /// The vectors know the tasks that training is to leave out.
-    #[error(
-        "fold is {fold}, but the vectors were trained on train tasks{}: they know the tasks that are left out. Use vectors \
-         that were trained without fold {fold}, or on the background alone",
-        without.as_ref().map_or_else(String::new, |without| format!(" without fold {without}"))
-    )]
-    FoldIsKnown {
-        /// The fold that training leaves out.
-        fold: Fold,
-        /// The fold that the vectors were trained without.
-        without: Option<String>,
-    },
-    /// There is nothing to choose the best model by.
-    #[error("there is no dev task to choose the best model by. Split the graph again with dev tasks")]
-    NoDevTasks,
-    /// More shots than a task has facts.
-    #[error(
-        "shots is {shots}; it must be smaller, or the dev task `{relation}` with its {facts} facts has no query left"
-    )]
-    TooFewFacts {
-        /// The relation of the task.
-        relation: String,
-        /// How many facts it has.
-        facts: usize,
-        /// How many supports would take.
-        shots: usize,
-    },
-    /// Nothing to rank the tails of a dev task among.
-    #[error(
-        "the dev task `{relation}` has no candidates, so the best model cannot be chosen by it. Give it some, or leave \
-         it out of dev"
-    )]
-    NoCandidates {
-        /// The relation of the task.
-        relation: String,
-    },
-    /// The loss is no number any more.
-    #[error("the loss of step {step} is {loss}: training has diverged. Lower learning_rate")]
-    Diverged {
-        /// The step, counted from 1.
-        step: u64,
-        /// The loss.
-        loss: f64,
-    },
-    /// The run directory cannot be written.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// The dev evaluation failed.
-    #[error("the dev evaluation failed: {0}")]
-    Validation(String),
-}
-
-/// The result of one step.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StepReport {
-    /// How many steps are done.
-    pub step: u64,
-    /// The loss.
-    pub loss: f64,
-    /// The batch from the inside, by name.
-    pub diagnostics: Diagnostics,
-}
-
-impl Serialize for StepReport {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("step", &self.step)?;
-        map.serialize_entry("loss", &self.loss)?;
-        for (name, value) in &self.diagnostics {
-            map.serialize_entry(name, value)?;
-        }
-        map.end()
-    }
-}
-
-/// An entry of the log.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LogEntry {
-    /// The last step.
-    #[serde(flatten)]
-    pub last: StepReport,
-    /// The mean loss since the entry before.
-    pub mean_loss: f64,
-    /// How many entity rows have learned.
-    pub learned_rows: usize,
-    /// Their mean norm.
-    pub learned_row_norm: f64,
-    /// The mean norm of the relation rows.
-    pub relation_row_norm: f64,
-}
-
-/// The result of a dev evaluation.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct ValidationReport {
-    /// How many steps were done.
-    pub step: u64,
-    /// The MRR on dev.
-    pub dev_mrr: f64,
-    /// Whether it is the best so far.
-    pub is_best: bool,
-}
-
-impl ValidationReport {
-    /// A line for people, with the loss if there was a step.
-    fn line(&self, loss: Option<f64>) -> String {
-        let loss = loss.map_or_else(String::new, |loss| format!("loss {loss:.4}, "));
-        let mark = if self.is_best { ", the best so far" } else { "" };
-        format!("step {}: {loss}dev MRR {:.4}{mark}", self.step, self.dev_mrr)
-    }
-}
-
-/// A line of a run's log.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub enum LogLine {
-    /// What a step looked like, ten times between dev evaluations.
-    Step(LogEntry),
-    /// A dev evaluation.
-    Dev(ValidationReport),
-}
-
-/// The best parameters so far.
-#[derive(Clone, Debug)]
-pub struct Best {
-    /// After how many steps.
-    pub step: u64,
-    /// Their MRR on dev.
-    pub dev_mrr: f64,
-    /// The parameters.
-    pub parameters: Arc<Parameters>,
-}
-
-/// Everything that changes during training.
-#[derive(Clone, Debug)]
-pub struct TrainingState {
-    /// How many steps are done.
-    pub step: u64,
-    /// The parameters now.
-    pub parameters: Parameters,
-    /// The best so far, if there was a dev evaluation.
-    pub best: Option<Best>,
-    /// Dev evaluations since then.
-    pub misses: u64,
-    pub(crate) weight_moments: Moments,
-    pub(crate) relation_moments: Moments,
-    pub(crate) row_moments: RowMoments,
-    /// The losses since the last entry of the log.
-    pub(crate) loss_sum: f64,
-    pub(crate) loss_steps: u64,
-}
-
-/// How training ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TrainingOutcome {
-    /// All steps are done.
-    Finished,
-    /// There was no new best for too long.
-    OutOfPatience,
-    /// It was told to stop, and can be resumed.
-    Stopped,
-}
-
-/// Keeps what a training writes down; `()` keeps nothing.
-pub trait TrainingLog {
-    /// An entry of the log is due.
-    ///
-    /// # Errors
-    /// An error ends the training.
-    fn step(&mut self, _: &LogEntry) -> Result<(), TrainingError> {
-        Ok(())
-    }
-    /// A dev evaluation is done.
-    ///
-    /// # Errors
-    /// An error ends the training.
-    fn validation(&mut self, _: &ValidationReport) -> Result<(), TrainingError> {
-        Ok(())
-    }
-    /// A good moment to keep the state: a step is done.
-    ///
-    /// # Errors
-    /// An error ends the training.
-    fn state(&mut self, _: &TrainingState) -> Result<(), TrainingError> {
-        Ok(())
-    }
-}
-
-impl TrainingLog for () {}
 
 /// The name of the score that selects the best model.
 const DEV: &str = "best dev MRR";
 
-/// The size of an entity table, in bytes, from which a copy in huge pages is faster: its rows are read in random
-/// order.
+/// The size of an entity table, in bytes, up to which it is copied to huge pages: its rows are read in random order.
 const RESIDENT_BYTES: usize = 256 << 20;
 
 /// Trains a model by steps on the tasks of a graph.

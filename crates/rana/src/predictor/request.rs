@@ -50,7 +50,7 @@ pub struct AnswerLimits {
     pub top: usize,
     /// None that score less.
     pub min_score: Option<f32>,
-    /// None that is less sure, nor any of which it cannot be said how sure it is.
+    /// The least confidence of an answer. Answers without a confidence are left out.
     pub min_confidence: Option<f32>,
 }
 

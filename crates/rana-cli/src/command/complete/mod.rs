@@ -20,7 +20,8 @@ use rayon::prelude::*;
 use self::names::Resolver;
 use self::print::Completion;
 use crate::error::CliError;
-use crate::terminal::{BOLD, Terminal, thousands};
+use crate::human_numbers::thousands;
+use crate::terminal::{BOLD, Terminal};
 use crate::thread_pool::in_pool;
 
 /// Complete a relation from a few of its facts: ranked answers, how sure they are, and why.

@@ -6,7 +6,9 @@ use rana::predictor::{EntityRef, Explanation, LearnedRelation, Predictor};
 use serde::Serialize;
 
 use super::Answered;
-use crate::terminal::{BOLD, DIM, table, thousands};
+use crate::human_numbers::thousands;
+use crate::terminal::{BOLD, DIM};
+use crate::text_table::table;
 
 /// A completed relation.
 #[derive(Serialize)]

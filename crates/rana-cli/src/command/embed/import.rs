@@ -11,7 +11,8 @@ use serde::Serialize;
 use super::TableNorms;
 use super::settings::SettingsArgs;
 use crate::error::CliError;
-use crate::terminal::{BOLD, Terminal, thousands};
+use crate::human_numbers::thousands;
+use crate::terminal::{BOLD, Terminal};
 
 /// Options that only apply to training.
 const TRAINING: [&str; 15] = [

@@ -21,8 +21,9 @@ use serde::Serialize;
 use self::import::ImportVectorsArgs;
 use self::settings::SettingsArgs;
 use crate::error::CliError;
+use crate::human_numbers::thousands;
 use crate::settings::print_settings;
-use crate::terminal::{BOLD, DIM, Terminal, thousands};
+use crate::terminal::{BOLD, DIM, Terminal};
 use crate::thread_pool::in_pool;
 use crate::training_progress::TrainingProgress;
 

@@ -18,7 +18,9 @@ use serde::Serialize;
 
 use super::decimals;
 use crate::error::CliError;
-use crate::terminal::{BOLD, DIM, Terminal, table, thousands};
+use crate::human_numbers::thousands;
+use crate::terminal::{BOLD, DIM, Terminal};
+use crate::text_table::table;
 
 /// Options for the evaluation on few-shot tasks.
 #[derive(Debug, Args)]
@@ -211,7 +213,7 @@ pub(crate) fn print(card: &EvaluationCard, per_relation: bool, out: &mut dyn Wri
     let memory = card
         .provenance
         .peak_memory_bytes
-        .map_or_else(String::new, |bytes| format!(", {} at most", crate::terminal::bytes(bytes)));
+        .map_or_else(String::new, |bytes| format!(", {} at most", crate::human_numbers::bytes(bytes)));
     writeln!(out, "{DIM}{:.1} s{memory}{DIM:#}", card.provenance.seconds)
 }
 

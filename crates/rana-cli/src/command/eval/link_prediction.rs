@@ -11,7 +11,8 @@ use serde::Serialize;
 
 use super::{metrics_table, row};
 use crate::error::CliError;
-use crate::terminal::{BOLD, Terminal, thousands};
+use crate::human_numbers::thousands;
+use crate::terminal::{BOLD, Terminal};
 
 /// The results on one set of held-out facts.
 #[derive(Serialize)]

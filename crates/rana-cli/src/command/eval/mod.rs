@@ -23,7 +23,9 @@ use self::link_prediction::FactsReport;
 use super::embed::vectors_path;
 use crate::error::CliError;
 use crate::hint::Hint;
-use crate::terminal::{BOLD, DIM, Terminal, table, thousands};
+use crate::human_numbers::thousands;
+use crate::terminal::{BOLD, DIM, Terminal};
+use crate::text_table::table;
 use crate::thread_pool::in_pool;
 
 /// Evaluate the model of a run, or the vectors of a graph.

@@ -1,4 +1,4 @@
-//! [`WeightBlocks`]: the dense weights of a model, named matrices and biases in one vector.
+//! [`WeightBlocks`]: the layout of a model's dense weights, named matrices and biases in one vector; and how they start.
 
 use std::ops::Range;
 
@@ -8,9 +8,9 @@ use crate::choices::choices;
 use crate::seed::{Purpose, rng};
 
 choices!(
-    /// How weight matrices start (D7); biases start at zero with the first.
+    /// How weight matrices start (D7 of `docs/open-points.md`).
     Init, "initialisation", {
-        /// Normal, with variance 2 / (inputs + outputs).
+        /// Normal, with variance 2 / (inputs + outputs); biases are zero.
         #[default]
         XavierNormal => "xavier_normal",
         /// Uniform in ±1/√inputs, as PyTorch's linear layers do; biases too.

@@ -1,0 +1,50 @@
+//! Numbers and times as people write them.
+
+use std::time::Duration;
+
+/// A duration with a unit that suits it.
+pub(crate) fn duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..90 => format!("{seconds} s"),
+        90..5400 => format!("{} min", (seconds + 30) / 60),
+        _ => format!("{:.1} h", seconds as f64 / 3600.0),
+    }
+}
+
+/// A number with separated thousands.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A size in bytes, KiB, MiB and so on.
+pub(crate) fn bytes(count: u64) -> String {
+    indicatif::HumanBytes(count).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_said_as_exactly_as_people_need_them() {
+        let said = [0, 89, 90, 600, 5400, 36_000].map(|seconds| duration(Duration::from_secs(seconds)));
+        assert_eq!(said, ["0 s", "89 s", "2 min", "10 min", "1.5 h", "10.0 h"]);
+    }
+
+    #[test]
+    fn thousands_are_separated() {
+        assert_eq!(thousands(0), "0");
+        assert_eq!(thousands(999), "999");
+        assert_eq!(thousands(1_000), "1,000");
+        assert_eq!(thousands(4_838_244), "4,838,244");
+    }
+}

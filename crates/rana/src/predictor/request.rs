@@ -14,8 +14,8 @@ pub struct RelationRequest {
     pub rejected: Vec<Pair>,
     /// What its tails are looked for among.
     pub candidates: CandidateChoice,
-    /// Whether facts that the graph has are answered too, and heads as their own tails though no pair of the support
-    /// is such.
+    /// Whether answers may be facts that the graph has already. Without it, a head is not its own tail either, unless a
+    /// pair of the support is.
     pub include_known: bool,
 }
 

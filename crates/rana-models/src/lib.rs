@@ -6,6 +6,7 @@
 //! | --- | --- |
 //! | `training/` | training by steps: trainer, optimiser, learned rows, run directory, dev selection |
 //! | `rana/`, `metar/` | RANA, MetaR |
+//! | `tape/` | gradients of models that are made of matrices |
 //! | `fused/` | a trained model and the evidence in the graph |
 //! | `vectors/` | link-prediction vectors among few-shot models |
 //! | `training_free.rs` | baselines that learn nothing |
@@ -27,6 +28,7 @@ pub mod rana;
 mod real;
 pub mod registry;
 mod seed;
+mod tape;
 pub mod training;
 mod training_free;
 mod translation;

@@ -98,6 +98,21 @@ impl<T: Real> Tape<'_, T> {
         })
     }
 
+    /// `a / b`, number by number; zero where `b` is.
+    pub(crate) fn divide(&mut self, a: Var, b: Var) -> Var {
+        assert_eq!(self.shape(a), self.shape(b), "shapes differ");
+        let over = |a: T, b: T| if b == T::ZERO { T::ZERO } else { a / b };
+        let mut values = vec![T::ZERO; self.values(a).len()];
+        add_mapped(&mut values, self.values(a), self.values(b), over);
+        self.push(self.shape(a), values, &[a, b], move |pass| {
+            let (gradient, b_values, result) = (pass.gradient, pass.values(b), pass.result());
+            pass.add(a, gradient, b_values, over);
+            let mut at_result = vec![T::ZERO; gradient.len()];
+            add_mapped(&mut at_result, gradient, result, |gradient, result| -gradient * result);
+            pass.add(b, &at_result, b_values, over);
+        })
+    }
+
     /// Adds a row (or a bias) to each row of a matrix.
     pub(crate) fn add_row(&mut self, x: Var, row: Var) -> Var {
         let (rows, columns) = self.shape(x);

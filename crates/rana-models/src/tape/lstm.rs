@@ -76,39 +76,43 @@ impl Lstm {
     }
 }
 
-/// The gates of one hidden unit after their activations, and the tangent of its new cell.
+/// A unit of the hidden state: its gates after their activations, its new cell and the tangent of that.
 struct Unit<T> {
     input: T,
     forget: T,
     proposal: T,
     output: T,
+    cell: T,
     tanh: T,
 }
 
-impl<T: Real> Unit<T> {
-    fn of(gates: &[T], cells: &[T], at: usize) -> (Self, T) {
-        let size = cells.len();
-        let (input, forget) = (sigmoid(gates[at]), sigmoid(gates[size + at]));
-        let (proposal, output) = (gates[2 * size + at].tanh(), sigmoid(gates[3 * size + at]));
-        let cell = forget * cells[at] + input * proposal;
-        (Self { input, forget, proposal, output, tanh: cell.tanh() }, cell)
-    }
+/// The units of a row, from the sums of its gates and its old cell.
+#[inline(always)]
+fn units<'r, T: Real>(gates: &'r [T], cells: &'r [T]) -> impl Iterator<Item = Unit<T>> + 'r {
+    let size = cells.len();
+    let [input, forget, proposal, output] = [0, 1, 2, 3].map(|gate| &gates[gate * size..(gate + 1) * size]);
+    let sums = input.iter().zip(forget).zip(proposal.iter().zip(output));
+    sums.zip(cells).map(|(((&input, &forget), (&proposal, &output)), &cell)| {
+        let (input, forget, output) = (sigmoid(input), sigmoid(forget), sigmoid(output));
+        let proposal = proposal.tanh();
+        let cell = forget * cell + input * proposal;
+        Unit { input, forget, proposal, output, cell, tanh: cell.tanh() }
+    })
 }
 
 impl<T: Real> Tape<'_, T> {
     /// From the sums of the gates (input, forget, proposal, output; n × 4 hidden) and the old cell (n × hidden) to
     /// `[hidden; cell]` (n × 2 hidden). The way back computes the activations again.
-    fn lstm_state(&mut self, gates: Var, cell: Var) -> Var {
+    pub(crate) fn lstm_state(&mut self, gates: Var, cell: Var) -> Var {
         let (rows, size) = self.shape(cell);
         assert_eq!(self.shape(gates), (rows, 4 * size), "gates do not fit the cell");
         let mut states = vec![T::ZERO; rows * 2 * size];
         let inputs = self.values(gates).par_chunks(4 * size).zip(self.values(cell).par_chunks(size));
         let all = states.par_chunks_mut(2 * size).zip(inputs).with_min_len(CHUNK);
         all.for_each(|(state, (gates, cells))| {
-            let (hidden, new) = state.split_at_mut(size);
-            for at in 0..size {
-                let (unit, cell) = Unit::of(gates, cells, at);
-                (hidden[at], new[at]) = (unit.output * unit.tanh, cell);
+            let (hidden, cell) = state.split_at_mut(size);
+            for ((hidden, cell), unit) in hidden.iter_mut().zip(cell).zip(units(gates, cells)) {
+                (*hidden, *cell) = (unit.output * unit.tanh, unit.cell);
             }
         });
         self.push((rows, 2 * size), states, &[gates, cell], move |pass| {
@@ -118,8 +122,7 @@ impl<T: Real> Tape<'_, T> {
             let inputs = gate_values.par_chunks(4 * size).zip(cell_values.par_chunks(size));
             let all = found.par_chunks_mut(5 * size).zip(inputs).zip(gradient.par_chunks(2 * size));
             all.with_min_len(CHUNK).for_each(|((found, (gates, cells)), gradient)| {
-                for at in 0..size {
-                    let (unit, _) = Unit::of(gates, cells, at);
+                for (at, unit) in units(gates, cells).enumerate() {
                     let at_hidden = gradient[at];
                     let at_cell =
                         gradient[size + at] + at_hidden * unit.output * (T::ONE - unit.tanh * unit.tanh);

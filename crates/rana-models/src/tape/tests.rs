@@ -44,6 +44,7 @@ const CASES: &[Case] = &[
     Case { name: "add_scaled", shapes: &[(2, 3), (2, 3)], run: |t, v| t.add_scaled(v[0], 0.7, v[1]) },
     Case { name: "scale", shapes: &[(2, 3)], run: |t, v| t.scale(v[0], -1.7) },
     Case { name: "multiply", shapes: &[(2, 3), (2, 3)], run: |t, v| t.multiply(v[0], v[1]) },
+    Case { name: "divide", shapes: &[(2, 3), (2, 3)], run: |t, v| t.divide(v[0], v[1]) },
     Case { name: "square", shapes: &[(2, 3)], run: |t, v| t.multiply(v[0], v[0]) },
     Case { name: "add_row", shapes: &[(3, 2), (1, 2)], run: |t, v| t.add_row(v[0], v[1]) },
     Case {

@@ -5,6 +5,7 @@
 //! | `stepped_model.rs` | what a model must do to be trained |
 //! | `config.rs`, `run_config.rs` | the trainer's settings, and those together with the model's |
 //! | `meta_task.rs` | an episode with its negatives |
+//! | `uniform_negatives.rs` | negatives drawn uniformly from the candidates |
 //! | `trainer.rs` | the loop: batches, steps, dev evaluation, patience |
 //! | `weights.rs`, `learned_rows.rs`, `parameters.rs` | what learns |
 //! | `row_gradients.rs`, `optimiser.rs` | from gradients to updates |
@@ -25,12 +26,14 @@ mod run;
 mod run_config;
 mod stepped_model;
 mod trainer;
+mod uniform_negatives;
 mod weights;
 
 pub use calibration::calibrate;
 pub(crate) use config::FieldChecks;
 pub use config::{ConfigError, RowUpdates, TrainerConfig, require};
 pub use learned_rows::LearnedRows;
+pub(crate) use learned_rows::Rows;
 pub use manifest::{BestRecord, Manifest, ManifestError};
 pub use meta_task::{Contrasts, MetaTask};
 pub use meta_training::MetaTraining;
@@ -45,4 +48,5 @@ pub use trainer::{
     Best, LogEntry, LogLine, StepReport, Trainer, TrainingError, TrainingObserver, TrainingOutcome,
     TrainingState, ValidationReport,
 };
+pub(crate) use uniform_negatives::UniformNegatives;
 pub use weights::{Block, Init, WeightBlocks};

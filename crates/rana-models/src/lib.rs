@@ -6,6 +6,7 @@
 //! | --- | --- |
 //! | `training/` | training by steps: trainer, optimiser, learned rows, run directory, dev selection |
 //! | `rana/`, `metar/` | RANA, MetaR |
+//! | `gmatching/`, `matching/` | GMatching, and what models that match pairs share |
 //! | `tape/` | gradients of models that are made of matrices |
 //! | `fused/` | a trained model and the evidence in the graph |
 //! | `vectors/` | link-prediction vectors among few-shot models |
@@ -21,6 +22,8 @@
 mod choices;
 pub mod fused;
 mod gathered_rows;
+pub mod gmatching;
+mod matching;
 pub mod metar;
 mod opened_run;
 pub mod paths;

@@ -6,7 +6,7 @@
 //! | --- | --- |
 //! | `training/` | training by steps: trainer, optimiser, learned rows, run directory, dev selection |
 //! | `rana/`, `metar/` | RANA, MetaR |
-//! | `gmatching/`, `matching/` | GMatching, and what models that match pairs share |
+//! | `gmatching/`, `fsrl/`, `matching/` | GMatching, FSRL, and what models that match pairs share |
 //! | `tape/` | gradients of models that are made of matrices |
 //! | `fused/` | a trained model and the evidence in the graph |
 //! | `vectors/` | link-prediction vectors among few-shot models |
@@ -20,6 +20,7 @@
 //! sweeps, reproduction, completion and serving then work without another change.
 
 mod choices;
+pub mod fsrl;
 pub mod fused;
 mod gathered_rows;
 pub mod gmatching;
@@ -44,6 +45,7 @@ pub use training_free::{Baseline, BaselineKind};
 #[cfg(test)]
 mod tests {
     use crate::fused::EvidenceKind;
+    use crate::gmatching::{FewShots, Similarity};
     use crate::rana::{
         Activation, AggInput, Attn, AttnInput, BetaScale, BetaSpace, Ends, FewSurvivors, InnerReduction,
         NegWeight, NeighbourChoice, OuterReduction, Padding, PruneSpace, RScope, RelInit, Residual,
@@ -66,6 +68,7 @@ mod tests {
     #[test]
     fn every_name_is_the_same_everywhere() {
         check_names!(EvidenceKind, Init, RowUpdates);
+        check_names!(FewShots, Similarity);
         check_names!(
             Activation,
             AggInput,

@@ -3,6 +3,7 @@
 //! The trainer, runs, sweeps, trials, reproductions, the predictor and the front ends ask the registry and know no
 //! model by name.
 
+use crate::fsrl::{self, FsrlConfig};
 use crate::fused;
 use crate::gmatching::{self, GmatchingConfig};
 use crate::metar::{self, MetarConfig};
@@ -21,6 +22,7 @@ pub static MODELS: &[ModelEntry] = &[
     ModelEntry::steps::<RanaConfig>("RANA", rana::ABOUT, rana::PRESETS),
     ModelEntry::steps::<MetarConfig>("MetaR", metar::ABOUT, metar::PRESETS),
     ModelEntry::steps::<GmatchingConfig>("GMatching", gmatching::ABOUT, gmatching::PRESETS),
+    ModelEntry::steps::<FsrlConfig>("FSRL", fsrl::ABOUT, fsrl::PRESETS),
     ModelEntry::evidence(FUSED, "rana-fused", fused::ABOUT, fused::open),
 ];
 

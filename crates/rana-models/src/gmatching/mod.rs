@@ -15,6 +15,7 @@ mod tests;
 pub use config::{FewShots, GmatchingConfig, Padding};
 pub use network::Gmatching;
 
+pub use crate::matching::Similarity;
 use crate::registry::Preset;
 
 /// A short description of the model.

@@ -4,7 +4,7 @@ use rana_graph::Graph;
 
 use super::config::{FewShots, GmatchingConfig, Padding};
 use crate::matching::{
-    Matching, MatchingProcessor, MatchingSettings, Network, PairEncoder, References, Slots,
+    Matching, MatchingProcessor, MatchingSettings, Network, PairEncoder, References, Slots, matching_model,
 };
 use crate::real::Real;
 use crate::tape::{Segments, Tape, Var};
@@ -20,7 +20,7 @@ impl SteppedConfig for GmatchingConfig {
     }
 
     fn model(&self, trainer: &TrainerConfig, graph: &Graph, dim: usize) -> Matching<Gmatching> {
-        Matching::new(Gmatching::new(self, dim), trainer, graph)
+        matching_model(Gmatching::new(self, dim), trainer, graph)
     }
 
     fn work_per_pair(&self) -> f64 {

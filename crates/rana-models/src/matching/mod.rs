@@ -25,7 +25,7 @@ pub(crate) mod test_kit;
 
 pub(crate) use matching_processor::MatchingProcessor;
 pub use matching_processor::Similarity;
-pub use model::Matching;
+pub(crate) use model::{Matching, matching_model};
 pub(crate) use neighbourhoods::Slots;
 pub(crate) use network::{MatchingSettings, Network, References};
 pub(crate) use pair_encoder::PairEncoder;

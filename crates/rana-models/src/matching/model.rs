@@ -25,20 +25,19 @@ pub struct Matching<N> {
     seed: u64,
 }
 
-impl<N: Network> Matching<N> {
-    pub(crate) fn new(network: N, trainer: &TrainerConfig, graph: &Graph) -> Self {
-        let settings = network.settings();
-        let layout = Arc::new(ParameterLayout {
-            blocks: network.blocks().clone(),
-            buffers: WeightBlocks::default(),
-            learns_entities: settings.fine_tunes,
-            learns_relations: settings.fine_tunes,
-        });
-        let sees_graph = trainer.data_mode.uses_background_graph();
-        let neighbourhoods = Arc::new(Neighbourhoods::new(graph, settings, sees_graph));
-        let (entities, seed) = (graph.entity_count(), trainer.seed);
-        Self { network: Arc::new(network), layout, neighbourhoods, entities, seed }
-    }
+/// A network as the trainer sees it.
+pub(crate) fn matching_model<N: Network>(network: N, trainer: &TrainerConfig, graph: &Graph) -> Matching<N> {
+    let settings = network.settings();
+    let layout = Arc::new(ParameterLayout {
+        blocks: network.blocks().clone(),
+        buffers: WeightBlocks::default(),
+        learns_entities: settings.fine_tunes,
+        learns_relations: settings.fine_tunes,
+    });
+    let sees_graph = trainer.data_mode.uses_background_graph();
+    let neighbourhoods = Arc::new(Neighbourhoods::new(graph, settings, sees_graph));
+    let (entities, seed) = (graph.entity_count(), trainer.seed);
+    Matching { network: Arc::new(network), layout, neighbourhoods, entities, seed }
 }
 
 impl<N: Network> SteppedModel for Matching<N> {

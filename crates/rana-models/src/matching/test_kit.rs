@@ -81,16 +81,26 @@ impl Fixture {
         step(network, inputs, &self.tasks, KEY)
     }
 
-    /// Holds the gradients of all weights, and of all rows if they learn, against central finite differences.
-    pub(crate) fn check_gradients(&self, network: &impl Network, what: &str) {
+    fn state(&self, network: &impl Network) -> State {
         let mut rng = rng(7, Purpose::Weights, [0, 0]);
         let mut random =
             |len: usize, size: f64| -> Vec<f64> { (0..len).map(|_| rng.random_range(-size..size)).collect() };
-        let mut state = State {
+        State {
             weights: random(network.blocks().len(), 0.8),
             rows: Table(random(ENTITIES as usize * DIM, 0.9)),
             relations: random(2 * self.graph.relation_count() * DIM, 0.9),
-        };
+        }
+    }
+
+    /// The loss of the tasks and the gradient of the weights.
+    pub(crate) fn loss_and_gradient(&self, network: &impl Network) -> (f64, Vec<f64>) {
+        let result = self.step(network, &self.state(network));
+        (result.loss, result.weights)
+    }
+
+    /// Holds the gradients of all weights, and of all rows if they learn, against central finite differences.
+    pub(crate) fn check_gradients(&self, network: &impl Network, what: &str) {
+        let mut state = self.state(network);
         let found = self.step(network, &state);
         let mut compare = |found: f64, change: &dyn Fn(&mut State, f64), place: String| {
             let size = 1e-5;

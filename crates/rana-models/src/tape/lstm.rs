@@ -42,11 +42,6 @@ impl Lstm {
         }
     }
 
-    /// A state of zeros.
-    pub(crate) fn start<T: Real>(&self, tape: &mut Tape<'_, T>, rows: usize) -> LstmState {
-        LstmState { hidden: tape.zeros(rows, self.hidden), cell: tape.zeros(rows, self.hidden) }
-    }
-
     /// What the input adds to the gates: n × 4 hidden. It serves all steps that see the same input.
     pub(crate) fn input<T: Real>(&self, tape: &mut Tape<'_, T>, input: Var) -> Var {
         let (weight, bias) = (tape.weight(&self.of_input), tape.weight(&self.bias));

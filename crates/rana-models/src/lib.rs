@@ -5,7 +5,7 @@
 //! | folder | concept |
 //! | --- | --- |
 //! | `training/` | training by steps: trainer, optimiser, learned rows, run directory, dev selection |
-//! | `rana/`, `metar/` | RANA, MetaR |
+//! | `rana/`, `metar/`, `faan/` | RANA, MetaR, FAAN |
 //! | `gmatching/`, `fsrl/`, `matching/` | GMatching, FSRL, and what models that match pairs share |
 //! | `tape/` | gradients of models that are made of matrices |
 //! | `fused/` | a trained model and the evidence in the graph |
@@ -20,6 +20,7 @@
 //! sweeps, reproduction, completion and serving then work without another change.
 
 mod choices;
+pub mod faan;
 pub mod fsrl;
 pub mod fused;
 mod gathered_rows;
@@ -44,6 +45,7 @@ pub use training_free::{Baseline, BaselineKind};
 
 #[cfg(test)]
 mod tests {
+    use crate::faan::{AttentionScale, EntityOutput, HeadLayout, Positions, ReferenceScale, Width};
     use crate::fused::EvidenceKind;
     use crate::gmatching::{FewShots, Similarity};
     use crate::rana::{
@@ -69,6 +71,7 @@ mod tests {
     fn every_name_is_the_same_everywhere() {
         check_names!(EvidenceKind, Init, RowUpdates);
         check_names!(FewShots, Similarity);
+        check_names!(AttentionScale, EntityOutput, HeadLayout, Positions, ReferenceScale, Width);
         check_names!(
             Activation,
             AggInput,

@@ -3,6 +3,7 @@
 //! The trainer, runs, sweeps, trials, reproductions, the predictor and the front ends ask the registry and know no
 //! model by name.
 
+use crate::faan::{self, FaanConfig};
 use crate::fsrl::{self, FsrlConfig};
 use crate::fused;
 use crate::gmatching::{self, GmatchingConfig};
@@ -23,6 +24,7 @@ pub static MODELS: &[ModelEntry] = &[
     ModelEntry::steps::<MetarConfig>("MetaR", metar::ABOUT, metar::PRESETS),
     ModelEntry::steps::<GmatchingConfig>("GMatching", gmatching::ABOUT, gmatching::PRESETS),
     ModelEntry::steps::<FsrlConfig>("FSRL", fsrl::ABOUT, fsrl::PRESETS),
+    ModelEntry::steps::<FaanConfig>("FAAN", faan::ABOUT, faan::PRESETS),
     ModelEntry::evidence(FUSED, "rana-fused", fused::ABOUT, fused::open),
 ];
 

@@ -239,5 +239,5 @@ impl Setting {
 /// Whether a field belongs to the trainer.
 fn is_trainers(field: &str) -> bool {
     let usual = serde_json::to_value(TrainerConfig::default()).unwrap_or_default();
-    usual.get(field).is_some()
+    usual.get(field).is_some() || TrainerConfig::OPTIONAL.iter().any(|&(optional, _)| optional == field)
 }

@@ -70,10 +70,10 @@ impl NeighbourEncoder {
         let weak = tape.subtract(of_tails, of_heads);
         let of_ends = (0..pairs.heads.len() as u32).flat_map(|pair| [pair, pair]).collect();
         let queries = tape.gather_rows(weak, of_ends);
-        let relations = tape.gather_rows(pairs.relations, pairs.slots.relations.clone());
-        let relations = tape.dropout(relations, self.dropout);
-        let neighbours = tape.gather_rows(pairs.neighbours, pairs.slots.neighbours.clone());
-        let neighbours = tape.dropout(neighbours, self.dropout);
+        let relations =
+            tape.gather_dropped_rows(pairs.relations, pairs.slots.relations.clone(), self.dropout);
+        let neighbours =
+            tape.gather_dropped_rows(pairs.neighbours, pairs.slots.neighbours.clone(), self.dropout);
         let heads =
             Heads { queries: Segments::equal(ends.len(), 1), keys: pairs.slots.segments.clone(), heads: 1 };
         let weights = tape.attention_weights(queries, relations, &heads, 1.0);

@@ -216,20 +216,30 @@ impl PairTransformer {
         narrow: Option<Var>,
         last: Option<u32>,
     ) -> Var {
-        let apply = |tape: &mut Tape<'_, T>, affine: &Affine| match narrow {
-            Some(narrow) => affine.apply_repeated(tape, narrow, self.repeats),
-            None => affine.apply(tape, state),
+        let masks: Option<Vec<u32>> =
+            last.map(|count| (0..count).map(|pair| POSITIONS as u32 * pair + 1).collect());
+        let at_masks = |tape: &mut Tape<'_, T>, x: Var| match &masks {
+            Some(masks) => tape.gather_rows(x, masks.clone()),
+            None => x,
         };
-        let (queries, keys, values) =
-            (apply(tape, &layer.query), apply(tape, &layer.key), apply(tape, &layer.value));
+        let apply = |tape: &mut Tape<'_, T>, affine: &Affine, x: Var| match narrow {
+            Some(_) => affine.apply_repeated(tape, x, self.repeats),
+            None => affine.apply(tape, x),
+        };
+        let input = narrow.unwrap_or(state);
+        let asking = match self.layout {
+            HeadLayout::ByHead => at_masks(tape, input),
+            // Heads are dealt out over all positions.
+            HeadLayout::Mixed => input,
+        };
+        let queries = apply(tape, &layer.query, asking);
+        let (keys, values) = (apply(tape, &layer.key, input), apply(tape, &layer.value, input));
         let context = self.attend(tape, queries, keys, values);
-        let (state, context) = match last {
-            None => (state, context),
-            Some(count) => {
-                let masks: Vec<u32> = (0..count).map(|pair| POSITIONS as u32 * pair + 1).collect();
-                (tape.gather_rows(state, masks.clone()), tape.gather_rows(context, masks))
-            }
+        let context = match self.layout {
+            HeadLayout::ByHead => context,
+            HeadLayout::Mixed => at_masks(tape, context),
         };
+        let state = at_masks(tape, state);
         let output = layer.output.apply(tape, context);
         let output = tape.dropout(output, self.dropout);
         let state = layer.attention_norm.of_sum(tape, state, output);
@@ -240,12 +250,18 @@ impl PairTransformer {
         layer.norm.of_sum(tape, state, output)
     }
 
-    /// What each position gathers from the others, all heads side by side.
+    /// What the positions that ask gather from all, the heads side by side.
     fn attend<T: Real>(&self, tape: &mut Tape<'_, T>, queries: Var, keys: Var, values: Var) -> Var {
-        let (rows, inner) = tape.shape(queries);
+        let (rows, inner) = tape.shape(keys);
+        let pairs = rows / POSITIONS;
         match self.layout {
             HeadLayout::ByHead => {
-                let heads = Heads::within(&Segments::equal(rows / POSITIONS, POSITIONS), self.heads);
+                let asking = tape.shape(queries).0 / pairs;
+                let heads = Heads {
+                    queries: Segments::equal(pairs, asking),
+                    keys: Segments::equal(pairs, POSITIONS),
+                    heads: self.heads,
+                };
                 let weights = tape.attention_weights(queries, keys, &heads, self.scale);
                 let weights = tape.dropout(weights, self.dropout);
                 tape.attend(weights, values, &heads)
@@ -253,8 +269,7 @@ impl PairTransformer {
             HeadLayout::Mixed => {
                 let [queries, keys, values] =
                     [queries, keys, values].map(|all| tape.reshape(all, inner / self.heads));
-                let groups = Segments::equal(rows / POSITIONS * self.heads, POSITIONS);
-                let heads = Heads::within(&groups, 1);
+                let heads = Heads::within(&Segments::equal(pairs * self.heads, POSITIONS), 1);
                 let weights = tape.attention_weights(queries, keys, &heads, self.scale);
                 let weights = tape.dropout(weights, self.dropout);
                 let context = tape.attend(weights, values, &heads);

@@ -24,8 +24,7 @@ pub(crate) struct DropoutKey {
 impl<T: Real> Tape<'_, T> {
     /// Drops about this share of the numbers of a matrix; the same matrix on a tape without a key.
     pub(crate) fn dropout(&mut self, x: Var, share: f32) -> Var {
-        // One random byte decides.
-        let threshold = (share * 256.0).round().min(255.0) as u8;
+        let threshold = dropout_threshold(share);
         if threshold == 0 {
             return x;
         }
@@ -46,4 +45,9 @@ impl<T: Real> Tape<'_, T> {
         let factors = self.constant(factors, columns);
         self.multiply(x, factors)
     }
+}
+
+/// The share of dropped numbers in 256ths: one random byte decides.
+pub(super) fn dropout_threshold(share: f32) -> u8 {
+    (share * 256.0).round().min(255.0) as u8
 }

@@ -25,7 +25,7 @@
 //! | `attention.rs` | queries that attend to the keys of their group |
 //! | `lstm.rs` | the cell of an LSTM |
 //! | `norm.rs` | layer norm |
-//! | `dropout.rs` | dropout |
+//! | `dropout.rs`, `dropped_rows.rs` | dropout, and rows gathered with it |
 //! | `products.rs` | products and lengths of rows |
 //! | `loss.rs` | margin, sum, mean |
 //!
@@ -39,6 +39,7 @@
 mod arrangement;
 mod attention;
 mod dropout;
+mod dropped_rows;
 mod elementwise;
 mod linear;
 mod loss;

@@ -62,6 +62,18 @@ impl<'a, T> Matrix<'a, T> {
         Self { rows: self.columns, columns: self.rows, is_transposed: !self.is_transposed, ..self }
     }
 
+    /// Rows and columns.
+    #[must_use]
+    pub fn shape(&self) -> (usize, usize) {
+        (self.rows, self.columns)
+    }
+
+    /// The numbers as they stand in memory.
+    #[must_use]
+    pub fn values(&self) -> &'a [T] {
+        self.values
+    }
+
     /// The distances in memory between neighbours in a row and in a column.
     fn strides(&self) -> (isize, isize) {
         if self.is_transposed { (self.rows as isize, 1) } else { (1, self.columns as isize) }

@@ -5,7 +5,9 @@
 //! | folder | concept |
 //! | --- | --- |
 //! | `training/` | training by steps: trainer, optimiser, learned rows, run directory, dev selection |
-//! | `rana/`, `metar/` | RANA, MetaR |
+//! | `rana/`, `metar/`, `faan/` | RANA, MetaR, FAAN |
+//! | `gmatching/`, `fsrl/`, `matching/` | GMatching, FSRL, and what models that match pairs share |
+//! | `tape/` | gradients of models that are made of matrices |
 //! | `fused/` | a trained model and the evidence in the graph |
 //! | `vectors/` | link-prediction vectors among few-shot models |
 //! | `training_free.rs` | baselines that learn nothing |
@@ -18,8 +20,12 @@
 //! sweeps, reproduction, completion and serving then work without another change.
 
 mod choices;
+pub mod faan;
+pub mod fsrl;
 pub mod fused;
 mod gathered_rows;
+pub mod gmatching;
+mod matching;
 pub mod metar;
 mod opened_run;
 pub mod paths;
@@ -27,6 +33,7 @@ pub mod rana;
 mod real;
 pub mod registry;
 mod seed;
+mod tape;
 pub mod training;
 mod training_free;
 mod translation;
@@ -38,7 +45,9 @@ pub use training_free::{Baseline, BaselineKind};
 
 #[cfg(test)]
 mod tests {
+    use crate::faan::{AttentionScale, EntityOutput, HeadLayout, Positions, ReferenceScale, Width};
     use crate::fused::EvidenceKind;
+    use crate::gmatching::{FewShots, Similarity};
     use crate::rana::{
         Activation, AggInput, Attn, AttnInput, BetaScale, BetaSpace, Ends, FewSurvivors, InnerReduction,
         NegWeight, NeighbourChoice, OuterReduction, Padding, PruneSpace, RScope, RelInit, Residual,
@@ -61,6 +70,8 @@ mod tests {
     #[test]
     fn every_name_is_the_same_everywhere() {
         check_names!(EvidenceKind, Init, RowUpdates);
+        check_names!(FewShots, Similarity);
+        check_names!(AttentionScale, EntityOutput, HeadLayout, Positions, ReferenceScale, Width);
         check_names!(
             Activation,
             AggInput,

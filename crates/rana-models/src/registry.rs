@@ -3,7 +3,10 @@
 //! The trainer, runs, sweeps, trials, reproductions, the predictor and the front ends ask the registry and know no
 //! model by name.
 
+use crate::faan::{self, FaanConfig};
+use crate::fsrl::{self, FsrlConfig};
 use crate::fused;
+use crate::gmatching::{self, GmatchingConfig};
 use crate::metar::{self, MetarConfig};
 use crate::opened_run::{OpenError, OpenedModel, RunToOpen, open_stepped};
 use crate::rana::{self, RanaConfig};
@@ -22,6 +25,9 @@ pub const RECOMMENDED: &str = "recommended";
 pub static MODELS: &[ModelEntry] = &[
     ModelEntry::steps::<RanaConfig>("RANA", rana::ABOUT, rana::PRESETS),
     ModelEntry::steps::<MetarConfig>("MetaR", metar::ABOUT, metar::PRESETS),
+    ModelEntry::steps::<GmatchingConfig>("GMatching", gmatching::ABOUT, gmatching::PRESETS),
+    ModelEntry::steps::<FsrlConfig>("FSRL", fsrl::ABOUT, fsrl::PRESETS),
+    ModelEntry::steps::<FaanConfig>("FAAN", faan::ABOUT, faan::PRESETS),
     ModelEntry::evidence(FUSED, "rana-fused", fused::ABOUT, fused::open),
 ];
 

@@ -6,13 +6,11 @@
 //! | `learner.rs` | the relation-meta learner (eqs. 1 and 2), forward and backward |
 //! | `objective.rs` | score, margin loss and inner step (eqs. 3 to 8), with gradients |
 //! | `step.rs` | one step over a batch of tasks |
-//! | `negatives.rs` | negatives drawn uniformly from the candidates |
 //! | `model.rs` | MetaR as the trainer sees it, and the trained model |
 
 mod config;
 mod learner;
 mod model;
-mod negatives;
 mod objective;
 mod step;
 #[cfg(test)]

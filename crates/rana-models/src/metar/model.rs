@@ -8,13 +8,12 @@ use rana_graph::{EntityId, Graph, Pair, Task};
 
 use super::config::{MetarConfig, SupportNegatives};
 use super::learner::{Learner, Mode};
-use super::negatives::UniformNegatives;
-use super::objective::{Objective, Rows};
+use super::objective::Objective;
 use super::step::{Inputs, mean_relation, pair_rows, step};
 use crate::seed::{Purpose, rng};
 use crate::training::{
-    ConfigError, Contrasts, LearnedRows, MetaTask, NegativeRule, ParameterLayout, Parameters, StartVectors,
-    StepResult, SteppedConfig, SteppedModel, TrainerConfig,
+    ConfigError, Contrasts, MetaTask, NegativeRule, ParameterLayout, Parameters, StartVectors, StepResult,
+    SteppedConfig, SteppedModel, TrainerConfig, UniformNegatives,
 };
 use crate::translation::Translation;
 
@@ -70,12 +69,6 @@ impl Metar {
 
     fn uniform(&self) -> UniformNegatives {
         UniformNegatives { count: self.config.negatives, entities: self.entities }
-    }
-}
-
-impl Rows<f32> for LearnedRows {
-    fn row(&self, entity: EntityId) -> &[f32] {
-        self.row(entity)
     }
 }
 

@@ -5,13 +5,7 @@ use rana_graph::EntityId;
 use super::config::{MetarConfig, SupportReduction};
 use crate::real::{Real, add_scaled, dot};
 use crate::training::row_gradients::RowGradients;
-use crate::training::{Contrasts, MetaTask};
-
-/// The rows of entities.
-pub(super) trait Rows<T>: Sync {
-    /// The row of an entity.
-    fn row(&self, entity: EntityId) -> &[T];
-}
+use crate::training::{Contrasts, MetaTask, Rows};
 
 /// The inputs of the losses, apart from the task.
 #[derive(Clone, Copy)]

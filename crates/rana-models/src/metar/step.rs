@@ -4,10 +4,10 @@ use rayon::prelude::*;
 
 use super::config::MetarConfig;
 use super::learner::{Learner, Mode};
-use super::objective::{Factors, Measured, Objective, Rows, TaskResult};
+use super::objective::{Factors, Measured, Objective, TaskResult};
 use crate::real::{Real, add_scaled};
 use crate::training::row_gradients::RowGradients;
-use crate::training::{Contrasts, Diagnostics, MetaTask, StepResult};
+use crate::training::{Contrasts, Diagnostics, MetaTask, Rows, StepResult};
 
 /// All that a step reads.
 #[derive(Clone, Copy)]

@@ -5,10 +5,9 @@ use rand::RngExt;
 
 use super::config::{MetarConfig, Normalisation, SupportReduction};
 use super::learner::{Learner, Mode};
-use super::objective::Rows;
 use super::step::{Inputs, step};
 use crate::seed::{Purpose, rng};
-use crate::training::{Contrasts, MetaTask, StepResult};
+use crate::training::{Contrasts, MetaTask, Rows, StepResult};
 
 const DIM: usize = 3;
 const SHOTS: usize = 2;

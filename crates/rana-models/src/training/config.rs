@@ -64,6 +64,9 @@ pub struct TrainerConfig {
     pub lengths: Lengths,
     /// The size of Adam's steps (section 5: "the initial learning rate is 0.01").
     pub learning_rate: f32,
+    /// The number of first steps in which it rises linearly from nothing; none if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warmup_steps: Option<u64>,
     /// The share of itself to which it falls linearly. The paper is silent (D29); constant in public code.
     pub final_learning_rate: f32,
     /// The learning rate of table rows, if not the same (D3).
@@ -103,6 +106,7 @@ impl Default for TrainerConfig {
             candidates: CandidateConfig::default(),
             lengths: Lengths::default(),
             learning_rate: 0.01,
+            warmup_steps: None,
             final_learning_rate: 1.0,
             entity_learning_rate: None,
             adam_beta1: 0.9,
@@ -179,6 +183,7 @@ impl TrainerConfig {
         ("max_norm", "1.0"),
         ("entity_learning_rate", "0.01"),
         ("lengths", "\"relative\""),
+        ("warmup_steps", "1000"),
     ];
 
     /// Checks every field.
@@ -200,7 +205,9 @@ impl TrainerConfig {
         Is::positive("adam_epsilon", self.adam_epsilon)?;
         Is::at_least_zero("weight_decay", self.weight_decay)?;
         require(self.steps > 0, "steps", self.steps, "at least 1")?;
-        require(self.eval_every > 0, "eval_every", self.eval_every, "at least 1")
+        require(self.eval_every > 0, "eval_every", self.eval_every, "at least 1")?;
+        let warmup = self.warmup_steps.unwrap_or(0);
+        require(warmup < self.steps, "warmup_steps", warmup, "smaller than steps")
     }
 
     /// The same with learning rates and lengths times a factor.
@@ -226,7 +233,11 @@ impl TrainerConfig {
     }
 
     fn decay_at(&self, step: u64) -> f32 {
-        let done = step as f64 / self.steps as f64;
+        let warmup = self.warmup_steps.unwrap_or(0);
+        if step < warmup {
+            return ((step + 1) as f64 / warmup as f64) as f32;
+        }
+        let done = (step - warmup) as f64 / (self.steps - warmup) as f64;
         (1.0 - done * f64::from(1.0 - self.final_learning_rate)) as f32
     }
 }
@@ -245,6 +256,7 @@ mod tests {
             (TrainerConfig { adam_beta2: 1.0, ..base.clone() }, "adam_beta2"),
             (TrainerConfig { steps: 0, ..base.clone() }, "steps"),
             (TrainerConfig { max_norm: Some(0.0), ..base.clone() }, "max_norm"),
+            (TrainerConfig { warmup_steps: Some(7), steps: 7, ..base.clone() }, "warmup_steps"),
         ];
         for (config, field) in bad {
             assert_eq!(config.check().unwrap_err().field, field);
@@ -256,5 +268,9 @@ mod tests {
         let config = TrainerConfig { final_learning_rate: 0.5, steps: 10, ..TrainerConfig::default() };
         assert_eq!(config.learning_rate_at(0), 0.01);
         assert_eq!(config.learning_rate_at(5), 0.0075);
+        // It rises first if asked to, and then falls over what is left.
+        let config = TrainerConfig { warmup_steps: Some(4), steps: 14, ..config };
+        assert_eq!([0, 1, 3].map(|step| config.learning_rate_at(step)), [0.0025, 0.005, 0.01]);
+        assert_eq!([4, 9].map(|step| config.learning_rate_at(step)), [0.01, 0.0075]);
     }
 }

@@ -11,6 +11,18 @@ use rana_graph::EntityId;
 
 const NONE: u32 = u32::MAX;
 
+/// The rows of entities, in any precision.
+pub(crate) trait Rows<T>: Sync {
+    /// The row of an entity.
+    fn row(&self, entity: EntityId) -> &[T];
+}
+
+impl Rows<f32> for LearnedRows {
+    fn row(&self, entity: EntityId) -> &[f32] {
+        self.row(entity)
+    }
+}
+
 /// An entity table that learns.
 #[derive(Clone, Debug)]
 pub struct LearnedRows {

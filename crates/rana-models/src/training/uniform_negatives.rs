@@ -4,22 +4,23 @@ use rana_graph::{EntityId, Pair};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::training::{NegativeChoice, NegativeCounts, NegativeRule, Parameters};
+use super::parameters::Parameters;
+use super::stepped_model::{NegativeChoice, NegativeCounts, NegativeRule};
 
 /// Draws per negative before the first valid candidates are taken instead.
 const TRIES: usize = 64;
 
 /// Draws negatives uniformly from the candidates of a task, known tails left out.
-pub(super) struct UniformNegatives {
+pub(crate) struct UniformNegatives {
     /// How many per pair.
-    pub(super) count: usize,
+    pub(crate) count: usize,
     /// How many entities there are, for tasks without a valid candidate.
-    pub(super) entities: usize,
+    pub(crate) entities: usize,
 }
 
 impl UniformNegatives {
     /// Draws the negatives of a pair.
-    pub(super) fn of_pair(
+    pub(crate) fn of_pair(
         &self,
         pair: Pair,
         candidates: &[EntityId],
@@ -50,7 +51,7 @@ impl UniformNegatives {
     }
 
     /// The first valid candidates in file order; if there is none, the first valid entities.
-    pub(super) fn first(&self, pair: Pair, candidates: &[EntityId], known: &[EntityId]) -> Vec<EntityId> {
+    pub(crate) fn first(&self, pair: Pair, candidates: &[EntityId], known: &[EntityId]) -> Vec<EntityId> {
         let is_valid = |entity: &EntityId| *entity != pair.tail && known.binary_search(entity).is_err();
         let found: Vec<EntityId> = candidates.iter().copied().filter(is_valid).take(self.count).collect();
         if !found.is_empty() {

@@ -1,0 +1,114 @@
+//! [`MatchedRelation`]: a relation after its support, with what was scored so far.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rana_fewshot::AdaptedRelation;
+use rana_graph::EntityId;
+use rayon::prelude::*;
+
+use super::encoded_entities::EncodedEntities;
+use super::network::{Network, References};
+use super::pair_encoder::PairEncoder;
+use super::step::scores;
+use crate::tape::{Segments, Tape};
+
+/// Pairs that are scored at once. Their scores do not depend on it.
+const CHUNK: usize = 384;
+/// Fewer candidates are scored faster than they are looked up.
+const FEWEST_KEPT: usize = 64;
+/// The most scores to keep.
+const MOST_KEPT: usize = 1 << 23;
+
+/// A relation after its support.
+pub(super) struct MatchedRelation<N> {
+    entities: Arc<EncodedEntities<N>>,
+    /// The references, one row each.
+    references: Vec<f32>,
+    kept: Mutex<Kept>,
+}
+
+/// Scores of heads that may be asked for again: the facts of a task share heads.
+#[derive(Default)]
+struct Kept {
+    /// Lists of candidates that were asked for.
+    lists: Vec<Vec<EntityId>>,
+    /// By list and head, a score for each candidate.
+    scores: HashMap<(usize, EntityId), Arc<[f32]>>,
+    count: usize,
+}
+
+impl<N: Network> MatchedRelation<N> {
+    pub(super) fn new(entities: Arc<EncodedEntities<N>>, references: Vec<f32>) -> Self {
+        Self { entities, references, kept: Mutex::default() }
+    }
+
+    /// The scores of all candidates at some heads.
+    fn of_heads(&self, heads: &[EntityId], candidates: &[EntityId]) -> Vec<Arc<[f32]>> {
+        let network = self.entities.network();
+        let (pairs, weights) = (network.pair_encoder(), self.entities.weights());
+        let rows = self.entities.rows(&[heads, candidates].concat());
+        let mut tape = Tape::forward_only(weights);
+        let encoded = tape.constant(rows, pairs.dim());
+        let ends = pairs.ends(&mut tape, encoded);
+        let of_head = |head: u32| {
+            let mut out = vec![0.0; candidates.len()];
+            out.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, out)| {
+                let first = heads.len() + chunk * CHUNK;
+                let tails: Vec<u32> = (first..first + out.len()).map(|tail| tail as u32).collect();
+                let mut block = Tape::forward_only(weights);
+                let ends = PairEncoder::ends_of(&tape, ends, &mut block);
+                let queries = pairs.pairs(&mut block, &ends, vec![head; out.len()], tails);
+                let width = 2 * pairs.dim();
+                let references = References {
+                    rows: block.constant(&self.references[..], width),
+                    of_tasks: Segments::of_lengths([self.references.len() / width]),
+                    loss: None,
+                };
+                let found = scores(network, &mut block, queries, &vec![0; out.len()], &references);
+                out.copy_from_slice(block.values(found));
+            });
+            Arc::from(out)
+        };
+        (0..heads.len() as u32).into_par_iter().map(of_head).collect()
+    }
+}
+
+impl<N: Network> AdaptedRelation for MatchedRelation<N> {
+    fn scores(&self, heads: &[EntityId], candidates: &[EntityId], out: &mut [f32]) {
+        if candidates.is_empty() {
+            return;
+        }
+        // No lock is held while scores are computed: see `EncodedEntities`.
+        let mut known: HashMap<EntityId, Arc<[f32]>> = HashMap::new();
+        let list = (candidates.len() >= FEWEST_KEPT).then(|| {
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let list = kept.lists.iter().position(|list| list == candidates).unwrap_or_else(|| {
+                kept.lists.push(candidates.to_vec());
+                kept.lists.len() - 1
+            });
+            let found =
+                heads.iter().filter_map(|&head| Some((head, kept.scores.get(&(list, head))?.clone())));
+            known = found.collect();
+            list
+        });
+        let mut missing: Vec<EntityId> =
+            heads.iter().copied().filter(|head| !known.contains_key(head)).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        let computed = self.of_heads(&missing, candidates);
+        known.extend(missing.iter().copied().zip(computed.iter().cloned()));
+        for (out, head) in out.chunks_exact_mut(candidates.len()).zip(heads) {
+            out.copy_from_slice(&known[head]);
+        }
+        if let Some(list) = list {
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            for (head, scores) in missing.into_iter().zip(computed) {
+                if kept.count + scores.len() <= MOST_KEPT {
+                    kept.count += scores.len();
+                    kept.scores.insert((list, head), scores);
+                }
+            }
+        }
+    }
+}

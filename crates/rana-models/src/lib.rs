@@ -5,7 +5,8 @@
 //! | folder | concept |
 //! | --- | --- |
 //! | `training/` | training by steps: trainer, optimiser, learned rows, run directory, dev selection |
-//! | `rana/`, `metar/` | RANA, MetaR |
+//! | `rana/`, `metar/`, `gana/` | RANA, MetaR, GANA |
+//! | `relation_meta/` | margin loss and inner step that MetaR and GANA share |
 //! | `tape/` | gradients of models that are made of matrices |
 //! | `fused/` | a trained model and the evidence in the graph |
 //! | `vectors/` | link-prediction vectors among few-shot models |
@@ -27,6 +28,7 @@ pub mod paths;
 pub mod rana;
 mod real;
 pub mod registry;
+pub mod relation_meta;
 mod seed;
 mod tape;
 pub mod training;

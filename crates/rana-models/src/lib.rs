@@ -21,6 +21,7 @@
 
 mod choices;
 pub mod fused;
+pub mod gana;
 mod gathered_rows;
 pub mod metar;
 mod opened_run;

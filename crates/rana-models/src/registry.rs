@@ -4,6 +4,7 @@
 //! model by name.
 
 use crate::fused;
+use crate::gana::{self, GanaConfig};
 use crate::metar::{self, MetarConfig};
 use crate::opened_run::{OpenError, OpenedModel, RunToOpen, open_stepped};
 use crate::rana::{self, RanaConfig};
@@ -19,6 +20,7 @@ pub const FUSED: &str = "rana-fused";
 pub static MODELS: &[ModelEntry] = &[
     ModelEntry::steps::<RanaConfig>("RANA", rana::ABOUT, rana::PRESETS),
     ModelEntry::steps::<MetarConfig>("MetaR", metar::ABOUT, metar::PRESETS),
+    ModelEntry::steps::<GanaConfig>("GANA", gana::ABOUT, gana::PRESETS),
     ModelEntry::evidence(FUSED, "rana-fused", fused::ABOUT, fused::open),
 ];
 

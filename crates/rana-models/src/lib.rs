@@ -5,8 +5,8 @@
 //! | folder | concept |
 //! | --- | --- |
 //! | `training/` | training by steps: trainer, optimiser, learned rows, run directory, dev selection |
-//! | `rana/`, `metar/`, `gana/` | RANA, MetaR, GANA |
-//! | `relation_meta/` | margin loss and inner step that MetaR and GANA share |
+//! | `rana/`, `metar/`, `gana/`, `hire/` | RANA, MetaR, GANA, HiRe |
+//! | `relation_meta/` | margin loss and inner step that MetaR, GANA and HiRe share |
 //! | `tape/` | gradients of models that are made of matrices |
 //! | `fused/` | a trained model and the evidence in the graph |
 //! | `vectors/` | link-prediction vectors among few-shot models |
@@ -23,6 +23,7 @@ mod choices;
 pub mod fused;
 pub mod gana;
 mod gathered_rows;
+pub mod hire;
 pub mod metar;
 mod opened_run;
 pub mod paths;

@@ -5,6 +5,7 @@
 
 use crate::fused;
 use crate::gana::{self, GanaConfig};
+use crate::hire::{self, HireConfig};
 use crate::metar::{self, MetarConfig};
 use crate::opened_run::{OpenError, OpenedModel, RunToOpen, open_stepped};
 use crate::rana::{self, RanaConfig};
@@ -21,6 +22,7 @@ pub static MODELS: &[ModelEntry] = &[
     ModelEntry::steps::<RanaConfig>("RANA", rana::ABOUT, rana::PRESETS),
     ModelEntry::steps::<MetarConfig>("MetaR", metar::ABOUT, metar::PRESETS),
     ModelEntry::steps::<GanaConfig>("GANA", gana::ABOUT, gana::PRESETS),
+    ModelEntry::steps::<HireConfig>("HiRe", hire::ABOUT, hire::PRESETS),
     ModelEntry::evidence(FUSED, "rana-fused", fused::ABOUT, fused::open),
 ];
 

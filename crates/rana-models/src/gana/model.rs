@@ -61,6 +61,7 @@ impl Gana {
             buffers: WeightBlocks::default(),
             learns_entities: config.train_entities,
             learns_relations: false,
+            extra_vectors: 0,
         });
         let limit = if trainer.data_mode.uses_background_graph() { config.neighbours } else { 0 };
         Self {

@@ -54,6 +54,7 @@ impl Metar {
             buffers: learner.buffers.clone(),
             learns_entities: config.train_entities,
             learns_relations: false,
+            extra_vectors: 0,
         });
         Self { config: config.clone(), learner, layout, entities: graph.entity_count(), seed: trainer.seed }
     }

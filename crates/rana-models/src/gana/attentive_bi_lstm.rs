@@ -74,7 +74,8 @@ impl AttentiveBiLstm {
         let by_task = (0..tasks).flat_map(|task| (0..shots).map(move |place| (place * tasks + task) as u32));
         let outputs = tape.gather_rows(rows, by_task.collect());
         let queries = self.queries(tape, &states);
-        let heads = Heads { queries: Segments::equal(tasks, 1), keys: Segments::equal(tasks, shots), heads: 1 };
+        let heads =
+            Heads { queries: Segments::equal(tasks, 1), keys: Segments::equal(tasks, shots), heads: 1 };
         let found: Vec<Var> = queries
             .into_iter()
             .map(|query| {

@@ -16,9 +16,7 @@ use super::step::{Inputs, step};
 use crate::relation_meta::{BackgroundNeighbours, PairDistance, SupportReduction};
 use crate::seed::{Purpose, rng};
 use crate::tape::DropoutKey;
-use crate::training::{
-    Contrasts, MetaTask, Rows, StartVectors, StepResult, SteppedModel, TrainerConfig,
-};
+use crate::training::{Contrasts, MetaTask, Rows, StartVectors, StepResult, SteppedModel, TrainerConfig};
 
 const DIM: usize = 3;
 const SHOTS: usize = 3;
@@ -115,11 +113,8 @@ impl Fixture {
     }
 
     fn step(&self, dropout: Option<DropoutKey>) -> StepResult<f64> {
-        let surroundings = Surroundings {
-            neighbours: &self.neighbours,
-            rows: &self.pretrained,
-            relations: &self.relations,
-        };
+        let surroundings =
+            Surroundings { neighbours: &self.neighbours, rows: &self.pretrained, relations: &self.relations };
         let (config, network, weights) = (&self.config, &self.network, &self.weights[..]);
         step(Inputs { config, network, weights, surroundings, rows: &self.rows }, &self.tasks, dropout)
     }

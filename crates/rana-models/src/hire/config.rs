@@ -148,7 +148,12 @@ impl HireConfig {
     /// At the first field that cannot be used.
     pub fn check(&self, trainer: &TrainerConfig) -> Result<(), ConfigError> {
         use FieldChecks as Is;
-        require((1..=64).contains(&self.hidden_ratio), "hidden_ratio", self.hidden_ratio, "between 1 and 64")?;
+        require(
+            (1..=64).contains(&self.hidden_ratio),
+            "hidden_ratio",
+            self.hidden_ratio,
+            "between 1 and 64",
+        )?;
         Is::share("dropout", self.dropout)?;
         Is::share("attention_dropout", self.attention_dropout)?;
         Is::share("drop_path", self.drop_path)?;

@@ -29,7 +29,8 @@ pub use model::{Hire, HireModel};
 use crate::registry::Preset;
 
 /// A short description of the model.
-pub const ABOUT: &str = "a relation learned by a transformer over its pairs, contrasted with their surroundings";
+pub const ABOUT: &str =
+    "a relation learned by a transformer over its pairs, contrasted with their surroundings";
 
 /// Settings that suit a benchmark.
 pub const PRESETS: &[Preset] = &[

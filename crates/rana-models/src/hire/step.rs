@@ -36,19 +36,14 @@ impl<'a, T: Real> Inputs<'a, T> {
 }
 
 /// The loss of a batch and its gradients. Outside of training nothing is dropped, and contexts are corrupted as at step 0.
-pub(super) fn step<T: Real>(
-    inputs: Inputs<'_, T>,
-    tasks: &[MetaTask],
-    number: Option<u64>,
-) -> StepResult<T> {
+pub(super) fn step<T: Real>(inputs: Inputs<'_, T>, tasks: &[MetaTask], number: Option<u64>) -> StepResult<T> {
     let Inputs { config, network, weights, surroundings, rows, seed } = inputs;
     let supports: Vec<NamedSupport<'_>> = tasks.iter().map(|task| (task.relation, &task.support)).collect();
     let distance = inputs.distance(true);
     let dropout = number.map(|step| DropoutKey { seed, step, tape: 0 });
     let pass = network.forward(weights, rows, &supports, distance, dropout, true);
     let keys = (seed, number.unwrap_or(0), dropout);
-    let contexts =
-        network.context_loss(weights, surroundings, &supports, &pass, config.context_weight, keys);
+    let contexts = network.context_loss(weights, surroundings, &supports, &pass, config.context_weight, keys);
     let mut batch = inputs.objective(&distance).batch(tasks, &pass.relations);
     let mut diagnostics = batch.diagnostics;
     diagnostics.push(("context_loss", contexts.loss));

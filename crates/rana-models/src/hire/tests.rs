@@ -15,9 +15,7 @@ use super::step::{Inputs, step};
 use super::transfer_distance::{End, TransferDistance};
 use crate::relation_meta::{BackgroundNeighbours, PairDistance, SupportReduction};
 use crate::seed::{Purpose, rng};
-use crate::training::{
-    Contrasts, MetaTask, Rows, StartVectors, StepResult, SteppedModel, TrainerConfig,
-};
+use crate::training::{Contrasts, MetaTask, Rows, StartVectors, StepResult, SteppedModel, TrainerConfig};
 
 const DIM: usize = 3;
 const SHOTS: usize = 3;
@@ -116,11 +114,8 @@ impl Fixture {
     }
 
     fn step(&self, number: Option<u64>) -> StepResult<f64> {
-        let surroundings = Surroundings {
-            neighbours: &self.neighbours,
-            rows: &self.pretrained,
-            relations: &self.relations,
-        };
+        let surroundings =
+            Surroundings { neighbours: &self.neighbours, rows: &self.pretrained, relations: &self.relations };
         let (config, network, weights) = (&self.config, &self.network, &self.weights[..]);
         let inputs = Inputs { config, network, weights, surroundings, rows: &self.rows, seed: 3 };
         step(inputs, &self.tasks, number)

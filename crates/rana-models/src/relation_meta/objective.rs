@@ -105,10 +105,7 @@ impl<T: Real, D: PairDistance<T>> Objective<'_, T, D> {
                 loss += factor * gap;
                 // The slope of a length is its direction; at zero it has none.
                 let slope = |length: T| if length > T::ZERO { T::of(factor) / length } else { T::ZERO };
-                let both = [
-                    (pair.tail, &near, slope(near_distance)),
-                    (negative, &far, -slope(far_distance)),
-                ];
+                let both = [(pair.tail, &near, slope(near_distance)), (negative, &far, -slope(far_distance))];
                 for (tail, difference, slope) in both {
                     let of_pair = [head, relation, self.rows.row(tail)];
                     let Some(rows) = rows.as_deref_mut() else {

@@ -10,13 +10,7 @@ pub(crate) trait PairDistance<T: Real>: Sync {
     fn difference(&self, head: &[T], relation: &[T], tail: &[T]) -> Vec<T>;
 
     /// Adds `factor` times the gradients at head, relation and tail, given that at the difference.
-    fn add_gradients(
-        &self,
-        of: [&[T]; 3],
-        factor: T,
-        at_difference: &[T],
-        to: &mut PairGradients<'_, T>,
-    );
+    fn add_gradients(&self, of: [&[T]; 3], factor: T, at_difference: &[T], to: &mut PairGradients<'_, T>);
 
     /// Turns the gradient of the support loss at the relation into the direction of the inner step.
     fn inner_direction(&self, _gradient: &mut [T]) {}
@@ -40,13 +34,7 @@ impl<T: Real> PairDistance<T> for Translated {
         difference
     }
 
-    fn add_gradients(
-        &self,
-        _: [&[T]; 3],
-        factor: T,
-        at_difference: &[T],
-        to: &mut PairGradients<'_, T>,
-    ) {
+    fn add_gradients(&self, _: [&[T]; 3], factor: T, at_difference: &[T], to: &mut PairGradients<'_, T>) {
         add_scaled(to.relation, factor, at_difference);
         if let Some([head, tail]) = &mut to.ends {
             add_scaled(head, factor, at_difference);

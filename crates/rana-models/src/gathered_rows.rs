@@ -16,12 +16,12 @@ const MOST_GATHERED: usize = 1 << 22;
 
 impl Gathered {
     /// The rows of some entities.
-    pub(crate) fn rows<'g, 'v>(
-        &'g self,
+    pub(crate) fn rows<R: AsRef<[f32]>>(
+        &self,
         entities: &[EntityId],
-        row: impl Fn(EntityId) -> &'v [f32],
-    ) -> Cow<'g, [f32]> {
-        let dim = entities.first().map_or(0, |&first| row(first).len());
+        row: impl Fn(EntityId) -> R,
+    ) -> Cow<'_, [f32]> {
+        let dim = entities.first().map_or(0, |&first| row(first).as_ref().len());
         if entities.len() < FEWEST_GATHERED || entities.len() * dim > MOST_GATHERED {
             return Cow::Owned(gather(entities, row));
         }
@@ -31,9 +31,9 @@ impl Gathered {
 }
 
 /// The rows of some entities, one behind the other.
-pub(crate) fn gather<'v>(entities: &[EntityId], row: impl Fn(EntityId) -> &'v [f32]) -> Vec<f32> {
-    let dim = entities.first().map_or(0, |&first| row(first).len());
+pub(crate) fn gather<R: AsRef<[f32]>>(entities: &[EntityId], row: impl Fn(EntityId) -> R) -> Vec<f32> {
+    let dim = entities.first().map_or(0, |&first| row(first).as_ref().len());
     let mut rows = Vec::with_capacity(entities.len() * dim);
-    entities.iter().for_each(|&entity| rows.extend_from_slice(row(entity)));
+    entities.iter().for_each(|&entity| rows.extend_from_slice(row(entity).as_ref()));
     rows
 }

@@ -7,6 +7,8 @@
 //! | `training/` | training by steps: trainer, optimiser, learned rows, run directory, dev selection |
 //! | `rana/`, `metar/`, `faan/` | RANA, MetaR, FAAN |
 //! | `gmatching/`, `fsrl/`, `matching/` | GMatching, FSRL, and what models that match pairs share |
+//! | `rana/`, `metar/`, `gana/`, `hire/` | RANA, MetaR, GANA, HiRe |
+//! | `relation_meta/` | margin loss and inner step that MetaR, GANA and HiRe share |
 //! | `tape/` | gradients of models that are made of matrices |
 //! | `fused/` | a trained model and the evidence in the graph |
 //! | `vectors/` | link-prediction vectors among few-shot models |
@@ -23,15 +25,18 @@ mod choices;
 pub mod faan;
 pub mod fsrl;
 pub mod fused;
+pub mod gana;
 mod gathered_rows;
 pub mod gmatching;
 mod matching;
+pub mod hire;
 pub mod metar;
 mod opened_run;
 pub mod paths;
 pub mod rana;
 mod real;
 pub mod registry;
+pub mod relation_meta;
 mod seed;
 mod tape;
 pub mod training;

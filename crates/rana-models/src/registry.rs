@@ -7,6 +7,8 @@ use crate::faan::{self, FaanConfig};
 use crate::fsrl::{self, FsrlConfig};
 use crate::fused;
 use crate::gmatching::{self, GmatchingConfig};
+use crate::gana::{self, GanaConfig};
+use crate::hire::{self, HireConfig};
 use crate::metar::{self, MetarConfig};
 use crate::opened_run::{OpenError, OpenedModel, RunToOpen, open_stepped};
 use crate::rana::{self, RanaConfig};
@@ -28,6 +30,8 @@ pub static MODELS: &[ModelEntry] = &[
     ModelEntry::steps::<GmatchingConfig>("GMatching", gmatching::ABOUT, gmatching::PRESETS),
     ModelEntry::steps::<FsrlConfig>("FSRL", fsrl::ABOUT, fsrl::PRESETS),
     ModelEntry::steps::<FaanConfig>("FAAN", faan::ABOUT, faan::PRESETS),
+    ModelEntry::steps::<GanaConfig>("GANA", gana::ABOUT, gana::PRESETS),
+    ModelEntry::steps::<HireConfig>("HiRe", hire::ABOUT, hire::PRESETS),
     ModelEntry::evidence(FUSED, "rana-fused", fused::ABOUT, fused::open),
 ];
 

@@ -1,5 +1,6 @@
 //! [`Translation`]: a relation as one vector between entity rows.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rana_embed::{Blocks, Norm, Similarity, Table};
@@ -11,19 +12,24 @@ use crate::training::Parameters;
 
 /// Where the rows of entities are.
 pub(crate) trait EntityTable: Send + Sync {
-    /// The row of an entity.
-    fn entity(&self, entity: EntityId) -> &[f32];
+    /// The row of an entity as a tail.
+    fn entity(&self, entity: EntityId) -> Cow<'_, [f32]>;
+
+    /// The row of an entity as a head; mostly the same.
+    fn head(&self, entity: EntityId) -> Cow<'_, [f32]> {
+        self.entity(entity)
+    }
 }
 
 impl EntityTable for Arc<Parameters> {
-    fn entity(&self, entity: EntityId) -> &[f32] {
-        self.rows.row(entity)
+    fn entity(&self, entity: EntityId) -> Cow<'_, [f32]> {
+        Cow::Borrowed(self.rows.row(entity))
     }
 }
 
 impl EntityTable for Table {
-    fn entity(&self, entity: EntityId) -> &[f32] {
-        self.row(entity.index())
+    fn entity(&self, entity: EntityId) -> Cow<'_, [f32]> {
+        Cow::Borrowed(self.row(entity.index()))
     }
 }
 
@@ -46,8 +52,7 @@ impl<E: EntityTable> Translation<E> {
 impl<E: EntityTable> AdaptedRelation for Translation<E> {
     fn scores(&self, heads: &[EntityId], candidates: &[EntityId], out: &mut [f32]) {
         let dim = self.relation.len();
-        let row = |entity: EntityId| self.rows.entity(entity);
-        let mut queries = gather(heads, row);
+        let mut queries = gather(heads, |head| self.rows.head(head));
         for query in queries.chunks_exact_mut(dim) {
             for (value, relation) in query.iter_mut().zip(&self.relation) {
                 *value += relation;
@@ -58,7 +63,7 @@ impl<E: EntityTable> AdaptedRelation for Translation<E> {
             Norm::L2 => Similarity::L2,
         };
         let shape = Blocks::one(heads.len(), candidates.len(), dim);
-        let candidates = self.gathered.rows(candidates, row);
+        let candidates = self.gathered.rows(candidates, |tail| self.rows.entity(tail));
         similarity.scores(shape, &queries, &candidates, out);
     }
 }

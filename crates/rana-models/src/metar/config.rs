@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::choices::choices;
+use crate::relation_meta::{LossSettings, SupportNegatives, SupportReduction};
 use crate::training::{ConfigError, FieldChecks, Init, TrainerConfig, require};
 
 choices!(
@@ -17,29 +18,6 @@ choices!(
         /// By a batch norm with one channel per place in the support, as the public code does: mean and variance are
         /// taken over the batch and over all features of a place.
         BatchPerShot => "batch_per_shot",
-    }
-);
-choices!(
-    /// How the support loss is summed up for the inner step.
-    SupportReduction, "support reduction", {
-        /// The sum over the support, as eq. 4 is printed.
-        #[default]
-        Sum => "sum",
-        /// The mean over the support.
-        MeanTask => "mean_task",
-        /// In training the mean over all supports of the batch, in evaluation over the support. The public code does
-        /// so: its inner step is batch-size times smaller in training than in evaluation.
-        MeanBatch => "mean_batch",
-    }
-);
-choices!(
-    /// Which negatives the support has in evaluation. The paper is silent.
-    SupportNegatives, "choice of support negatives", {
-        /// The first valid candidates in file order, as in the public code.
-        #[default]
-        FirstValid => "first_valid",
-        /// Drawn as in training, by the seed of the relation.
-        Seeded => "seeded",
     }
 );
 
@@ -137,5 +115,16 @@ impl MetarConfig {
     /// Whether a step of training is in training mode.
     pub(super) fn is_train_mode(&self, step: u64) -> bool {
         self.train_mode_steps.is_none_or(|steps| step < steps)
+    }
+
+    /// The settings of the losses.
+    pub(super) fn losses(&self) -> LossSettings {
+        LossSettings {
+            margin: self.margin,
+            beta: self.inner_step.then_some(self.beta),
+            reduction: self.inner_reduction,
+            includes_support: self.outer_includes_support,
+            learns_rows: self.train_entities,
+        }
     }
 }

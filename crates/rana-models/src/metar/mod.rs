@@ -4,19 +4,17 @@
 //! | --- | --- |
 //! | `config.rs` | every choice, those of the paper and those of its public code |
 //! | `learner.rs` | the relation-meta learner (eqs. 1 and 2), forward and backward |
-//! | `objective.rs` | score, margin loss and inner step (eqs. 3 to 8), with gradients |
-//! | `step.rs` | one step over a batch of tasks |
+//! | `step.rs` | one step over a batch of tasks; its losses (eqs. 3 to 8) are in `relation_meta/objective.rs` |
 //! | `model.rs` | MetaR as the trainer sees it, and the trained model |
 
 mod config;
 mod learner;
 mod model;
-mod objective;
 mod step;
 #[cfg(test)]
 mod tests;
 
-pub use config::{MetarConfig, Normalisation, SupportNegatives, SupportReduction};
+pub use config::{MetarConfig, Normalisation};
 pub use model::{Metar, MetarModel};
 
 use crate::registry::Preset;

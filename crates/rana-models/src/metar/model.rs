@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use rana_embed::Norm;
 use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};
-use rana_graph::{EntityId, Graph, Pair, Task};
+use rana_graph::{Graph, Task};
 
-use super::config::{MetarConfig, SupportNegatives};
+use super::config::MetarConfig;
 use super::learner::{Learner, Mode};
-use super::objective::Objective;
 use super::step::{Inputs, mean_relation, pair_rows, step};
-use crate::seed::{Purpose, rng};
+use crate::relation_meta::{Objective, Translated, support_contrasts};
 use crate::training::{
-    ConfigError, Contrasts, MetaTask, NegativeRule, ParameterLayout, Parameters, StartVectors, StepResult,
+    ConfigError, MetaTask, NegativeRule, ParameterLayout, Parameters, StartVectors, StepResult,
     SteppedConfig, SteppedModel, TrainerConfig, UniformNegatives,
 };
 use crate::translation::Translation;
@@ -63,6 +62,7 @@ impl Metar {
             buffers: learner.buffers.clone(),
             learns_entities: config.train_entities,
             learns_relations: false,
+            extra_vectors: 0,
         });
         Self { config: config.clone(), learner, layout, entities: graph.entity_count(), seed: trainer.seed }
     }
@@ -124,37 +124,22 @@ pub struct MetarModel {
 }
 
 impl MetarModel {
-    /// The support with its negatives. Only tails of the support itself count as known: an evaluation must not look
-    /// at others. Rejected tails of a head are
-    /// negatives of its pairs.
-    fn contrasts(&self, support: &Support<'_>) -> Contrasts {
-        let mut rng = rng(self.seed, Purpose::TestNegatives, [support.seed, 0]);
-        let mut contrasts = Contrasts::default();
-        for &pair in support.pairs {
-            let mut known: Vec<EntityId> = Pair::tails_of(support.pairs, pair.head).collect();
-            known.sort_unstable();
-            let mut negatives: Vec<EntityId> = Pair::tails_of(support.rejected, pair.head).collect();
-            negatives.extend(match self.config.test_negatives {
-                SupportNegatives::FirstValid => self.negatives.first(pair, support.candidates, &known),
-                SupportNegatives::Seeded => {
-                    self.negatives.of_pair(pair, support.candidates, &known, &mut rng)
-                }
-            });
-            contrasts.push(pair, negatives);
-        }
-        contrasts
-    }
-
     /// The relation of a support after the inner step (eq. 6).
     fn relation(&self, support: &Support<'_>) -> Vec<f32> {
         let parameters = &*self.parameters;
-        let contrasts = self.contrasts(support);
+        let choice = self.config.test_negatives;
+        let contrasts = support_contrasts(support, &self.negatives, choice, self.seed);
         let shots = self.learner.shots();
         let (input, places) = pair_rows(&parameters.rows, std::iter::once(&contrasts), shots);
         let pass =
             self.learner.forward(&parameters.weights, &parameters.buffers, input, &places, Mode::Evaluate);
         let relation = mean_relation(&pass.output, self.learner.dim);
-        let objective = Objective { config: &self.config, rows: &parameters.rows };
+        let objective = Objective {
+            settings: self.config.losses(),
+            distance: &Translated,
+            rows: &parameters.rows,
+            row_width: self.learner.dim,
+        };
         objective.inner_step(&contrasts, &relation, 1)
     }
 }

@@ -1,13 +1,10 @@
 //! One step of MetaR: the loss of a batch of tasks and the gradients of all that learns.
 
-use rayon::prelude::*;
-
 use super::config::MetarConfig;
 use super::learner::{Learner, Mode};
-use super::objective::{Factors, Measured, Objective, TaskResult};
 use crate::real::{Real, add_scaled};
-use crate::training::row_gradients::RowGradients;
-use crate::training::{Contrasts, Diagnostics, MetaTask, Rows, StepResult};
+use crate::relation_meta::{Objective, Translated};
+use crate::training::{Contrasts, MetaTask, Rows, StepResult};
 
 /// All that a step reads.
 #[derive(Clone, Copy)]
@@ -55,28 +52,21 @@ pub(super) fn step<T: Real>(inputs: Inputs<'_, T>, tasks: &[MetaTask], mode: Mod
     for task in tasks {
         starts.push(starts[starts.len() - 1] + task.support.pairs().len());
     }
-    let factors = factors(config, tasks);
-    let objective = Objective { config, rows };
-    let results: Vec<TaskResult<T>> = tasks
-        .par_iter()
-        .enumerate()
-        .with_min_len(8)
-        .map(|(at, task)| {
-            let relation = mean_relation(&pass.output[starts[at] * dim..starts[at + 1] * dim], dim);
-            objective.task(task, &relation, tasks.len(), factors, config.train_entities)
-        })
-        .collect();
+    let pairs_of = |at: usize| starts[at] * dim..starts[at + 1] * dim;
+    let relations: Vec<T> =
+        (0..tasks.len()).flat_map(|at| mean_relation(&pass.output[pairs_of(at)], dim)).collect();
+    let objective = Objective { settings: config.losses(), distance: &Translated, rows, row_width: dim };
+    let batch = objective.batch(tasks, &relations);
     let mut at_pairs = vec![T::ZERO; places.len() * dim];
-    for (at, result) in results.iter().enumerate() {
+    for (at, gradient) in batch.relations.chunks_exact(dim).enumerate() {
         let share = T::ONE / T::of((starts[at + 1] - starts[at]) as f64);
-        for pair in at_pairs[starts[at] * dim..starts[at + 1] * dim].chunks_exact_mut(dim) {
-            add_scaled(pair, share, &result.relation);
+        for pair in at_pairs[pairs_of(at)].chunks_exact_mut(dim) {
+            add_scaled(pair, share, gradient);
         }
     }
     let gradients = learner.backward(weights, &pass, &places, at_pairs);
-    let mut row_gradients = RowGradients::new(dim);
+    let mut row_gradients = batch.rows;
     if config.train_entities {
-        results.iter().for_each(|result| row_gradients.append(&result.rows));
         let pairs = tasks.iter().flat_map(|task| task.support.pairs());
         for (pair, gradient) in pairs.zip(gradients.input.chunks_exact(2 * dim)) {
             row_gradients.push(pair.head, T::ONE, &gradient[..dim]);
@@ -84,43 +74,11 @@ pub(super) fn step<T: Real>(inputs: Inputs<'_, T>, tasks: &[MetaTask], mode: Mod
         }
     }
     StepResult {
-        loss: results.iter().map(|result| result.loss).sum(),
+        loss: batch.loss,
         weights: gradients.weights,
         buffers: pass.buffers,
         relations: Vec::new(),
         rows: row_gradients.summed(),
-        diagnostics: diagnostics(results.iter().map(|result| &result.measured), tasks.len()),
+        diagnostics: batch.diagnostics,
     }
-}
-
-/// How much each pair counts: the mean over all queries of the batch, and over all support pairs if they count.
-fn factors(config: &MetarConfig, tasks: &[MetaTask]) -> Factors {
-    let share = |count: usize| 1.0 / count.max(1) as f64;
-    let queries = tasks.iter().map(|task| task.query.pairs().len()).sum();
-    let support = tasks.iter().map(|task| task.support.pairs().len()).sum();
-    Factors {
-        query: share(queries),
-        support: if config.outer_includes_support { share(support) } else { 0.0 },
-    }
-}
-
-fn diagnostics<'m>(all: impl Iterator<Item = &'m Measured>, tasks: usize) -> Diagnostics {
-    let mut sum = Measured::default();
-    for of in all {
-        sum.queries += of.queries;
-        sum.negatives += of.negatives;
-        sum.positive += of.positive;
-        sum.negative += of.negative;
-        sum.active += of.active;
-        sum.support_norm += of.support_norm;
-        sum.query_norm += of.query_norm;
-    }
-    let mean = |sum: f64, count: f64| if count > 0.0 { sum / count } else { 0.0 };
-    vec![
-        ("positive_distance", mean(sum.positive, sum.queries)),
-        ("negative_distance", mean(sum.negative, sum.negatives)),
-        ("support_relation_norm", mean(sum.support_norm, tasks as f64)),
-        ("query_relation_norm", mean(sum.query_norm, tasks as f64)),
-        ("active_negatives", mean(sum.active, sum.negatives)),
-    ]
 }

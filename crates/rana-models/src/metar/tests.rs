@@ -3,9 +3,10 @@
 use rana_graph::{EntityId, Pair};
 use rand::RngExt;
 
-use super::config::{MetarConfig, Normalisation, SupportReduction};
+use super::config::{MetarConfig, Normalisation};
 use super::learner::{Learner, Mode};
 use super::step::{Inputs, step};
+use crate::relation_meta::{Objective, SupportReduction, Translated};
 use crate::seed::{Purpose, rng};
 use crate::training::{Contrasts, MetaTask, Rows, StepResult};
 
@@ -141,7 +142,12 @@ fn the_inner_step_leads_away_from_negatives() {
             ..MetarConfig::default()
         };
         let fixture = fixture(config.clone());
-        let objective = super::objective::Objective { config: &config, rows: &fixture.rows };
+        let objective = Objective {
+            settings: config.losses(),
+            distance: &Translated,
+            rows: &fixture.rows,
+            row_width: DIM,
+        };
         let support = &fixture.tasks[0].support;
         let relation = vec![0.3, -0.2, 0.5];
         let moved = objective.inner_step(support, &relation, 3);

@@ -65,6 +65,7 @@ impl Rana {
             buffers: WeightBlocks::default(),
             learns_entities: config.train_entities != TrainEntities::Frozen,
             learns_relations: config.train_relations,
+            extra_vectors: 0,
         });
         let neighbours = Neighbours::fixed(graph, NeighbourSettings::new(config, trainer));
         let (config, trainer, graph) = (config.clone(), trainer.clone(), graph.clone());

@@ -22,6 +22,26 @@ pub struct ParameterLayout {
     pub learns_entities: bool,
     /// Whether relation rows learn.
     pub learns_relations: bool,
+    /// Vectors behind the start vector in the row of each entity; they start at zero.
+    pub extra_vectors: usize,
+}
+
+impl ParameterLayout {
+    /// The entity rows that a training starts from.
+    #[must_use]
+    pub fn entity_rows(&self, start: &StartVectors) -> Arc<Table> {
+        if self.extra_vectors == 0 {
+            return Arc::clone(&start.entities);
+        }
+        let (count, dim) = (start.entities.rows(), start.dim());
+        let width = dim * (1 + self.extra_vectors);
+        let mut rows = vec![0.0; count * width];
+        for (row, vector) in rows.chunks_exact_mut(width).zip(start.entities.values().chunks_exact(dim)) {
+            row[..dim].copy_from_slice(vector);
+        }
+        // As many values as rows and columns ask for.
+        Arc::new(Table::new(count, width, rows).unwrap_or_else(|_| unreachable!()))
+    }
 }
 
 /// Everything that a training learns.
@@ -140,7 +160,7 @@ impl Parameters {
             weights,
             buffers: vec![0.0; layout.buffers.len()],
             relations: start.relations.clone(),
-            rows: LearnedRows::new(Arc::clone(&start.entities)),
+            rows: LearnedRows::new(layout.entity_rows(start)),
         }
     }
 

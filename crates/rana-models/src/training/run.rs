@@ -275,11 +275,8 @@ impl Run {
             false => start.relations.clone(),
         };
         let entities: Vec<EntityId> = file.u32("rows.entities")?.iter().copied().map(EntityId).collect();
-        let rows = LearnedRows::with_copies(
-            Arc::clone(&start.entities),
-            entities,
-            file.f32("rows.values")?.to_vec(),
-        );
+        let values = file.f32("rows.values")?.to_vec();
+        let rows = LearnedRows::with_copies(layout.entity_rows(start), entities, values);
         match rows {
             Some(rows) if relations.len() == start.relations.len() => {
                 Ok(Parameters { layout: Arc::clone(layout), weights, buffers, relations, rows })

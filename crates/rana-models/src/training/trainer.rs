@@ -55,8 +55,9 @@ impl<'a> Trainer<'a> {
         let places =
             episodes.tasks().iter().enumerate().map(|(place, task)| (task.relation, place)).collect();
         let mut parameters = model.initial(start);
-        if size_of_val(start.entities.values()) <= RESIDENT_BYTES {
-            parameters.rows = parameters.rows.over(Arc::new(start.entities.resident()));
+        let base = Arc::clone(parameters.rows.base_table());
+        if size_of_val(base.values()) <= RESIDENT_BYTES {
+            parameters.rows = parameters.rows.over(Arc::new(base.resident()));
         }
         let relations = if model.layout().learns_relations { parameters.relations.len() } else { 0 };
         let state = TrainingState {
@@ -352,12 +353,13 @@ impl<'a> Trainer<'a> {
         let mean_loss = state.loss_sum / state.loss_steps.max(1) as f64;
         (state.loss_sum, state.loss_steps) = (0.0, 0);
         let rows = &state.parameters.rows;
+        let relation_width = rows.dim() / (1 + state.parameters.layout.extra_vectors);
         LogEntry {
             last,
             mean_loss,
             learned_rows: rows.learned().len(),
             learned_row_norm: mean_norm(rows.learned_values(), rows.dim()),
-            relation_row_norm: mean_norm(&state.parameters.relations, rows.dim()),
+            relation_row_norm: mean_norm(&state.parameters.relations, relation_width),
         }
     }
 

@@ -1,0 +1,142 @@
+//! [`ContextLearner`]: the contrastive loss of contexts, on a tape.
+//!
+//! The context of a pair is made of the neighbours of both entities, rows `[ρ; c]`. Self-attention runs over them; their
+//! sum by the mean attention of all becomes the vector of the context. That of the true context is to be more like what
+//! the learner found for the pair than that of corrupted ones, whose relations are random (InfoNCE).
+//!
+//! Contexts read the vectors that training started from. In the public code they have a copy that learns, from this loss
+//! alone; nothing else looks at it.
+
+use rana_graph::{Pair, RelationId};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+use super::config::HireConfig;
+use super::transformer::{LayerNorm, Linear, SelfAttention, drop_groups};
+use crate::real::Real;
+use crate::relation_meta::BackgroundNeighbours;
+use crate::tape::{Segments, Tape, Var};
+use crate::training::{Rows, WeightBlocks};
+
+/// The least product of lengths that a cosine is divided by.
+const EPSILON: f64 = 1e-12;
+
+/// The weights of the context learner.
+#[derive(Clone, Debug)]
+pub(super) struct ContextLearner {
+    norms: [LayerNorm; 2],
+    attention: SelfAttention,
+    output: Linear,
+    drop_path: f32,
+    temperature: f32,
+    corrupted: usize,
+}
+
+/// What contexts are read from: neighbours and the vectors that training started from.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'a, T> {
+    pub(super) neighbours: &'a BackgroundNeighbours,
+    pub(super) rows: &'a dyn Rows<T>,
+    /// One row per relation and inverse, in the order of directed ids.
+    pub(super) relations: &'a [T],
+}
+
+/// The neighbours of pairs, a row `[ρ; c]` each, those of a pair next to each other.
+struct Contexts<T> {
+    rows: Vec<T>,
+    lengths: Vec<usize>,
+}
+
+impl<T: Real> Surroundings<'_, T> {
+    /// The contexts of pairs, their relations random if there is a generator.
+    fn contexts(
+        &self,
+        pairs: &[(Pair, Option<RelationId>)],
+        dim: usize,
+        mut corrupted: Option<&mut ChaCha8Rng>,
+    ) -> Contexts<T> {
+        let count = self.relations.len() / dim;
+        let mut contexts = Contexts { rows: Vec::new(), lengths: Vec::with_capacity(pairs.len()) };
+        for &(pair, asked) in pairs {
+            let before = contexts.rows.len();
+            for entity in [pair.head, pair.tail] {
+                for edge in self.neighbours.of(entity, asked) {
+                    let relation = match &mut corrupted {
+                        None => edge.relation.index(),
+                        Some(rng) => rng.random_range(0..count),
+                    };
+                    contexts.rows.extend_from_slice(&self.relations[relation * dim..(relation + 1) * dim]);
+                    contexts.rows.extend_from_slice(self.rows.row(edge.entity));
+                }
+            }
+            contexts.lengths.push((contexts.rows.len() - before) / (2 * dim));
+        }
+        contexts
+    }
+}
+
+impl ContextLearner {
+    pub(super) fn new(blocks: &mut WeightBlocks, config: &HireConfig, dim: usize) -> Self {
+        let width = 2 * dim;
+        let dropouts = [config.attention_dropout, config.dropout];
+        Self {
+            norms: ["context.norm1", "context.norm2"].map(|name| LayerNorm::new(blocks, name, width)),
+            attention: SelfAttention::new(blocks, "context.attention", width, dropouts),
+            output: Linear::new(blocks, "context.output", width, dim),
+            drop_path: config.drop_path,
+            temperature: config.temperature,
+            corrupted: config.corrupted_contexts,
+        }
+    }
+
+    pub(super) fn start(&self, weights: &mut [f32]) {
+        self.norms.iter().for_each(|norm| norm.start(weights));
+    }
+
+    /// A vector for each context.
+    fn encode<T: Real>(&self, tape: &mut Tape<'_, T>, contexts: Contexts<T>, dim: usize) -> Var {
+        let groups = Segments::of_lengths(contexts.lengths);
+        let rows = tape.constant(contexts.rows, 2 * dim);
+        let normed = self.norms[0].of(tape, rows);
+        let attended = self.attention.of(tape, normed, &groups);
+        let rows = drop_groups(tape, attended.rows, &groups, self.drop_path);
+        // The sum by the mean attention of all is the mean of the sums by the attention of each.
+        let sums = tape.attend(attended.weights, rows, &attended.heads);
+        let sum = tape.segment_mean(sums, &groups);
+        let normed = self.norms[1].of(tape, sum);
+        let output = self.output.of(tape, normed);
+        let each = Segments::equal(groups.count(), 1);
+        drop_groups(tape, output, &each, self.drop_path)
+    }
+
+    /// The sum of the contrastive losses of pairs, given what the learner found for each.
+    pub(super) fn loss<T: Real>(
+        &self,
+        tape: &mut Tape<'_, T>,
+        surroundings: Surroundings<'_, T>,
+        pairs: &[(Pair, Option<RelationId>)],
+        found: Var,
+        rng: &mut ChaCha8Rng,
+    ) -> Var {
+        let dim = tape.shape(found).1;
+        let mut similarities = Vec::with_capacity(1 + self.corrupted);
+        for number in 0..=self.corrupted {
+            let corrupted = (number > 0).then_some(&mut *rng);
+            let contexts = surroundings.contexts(pairs, dim, corrupted);
+            let contexts = self.encode(tape, contexts, dim);
+            let products = tape.row_dot(found, contexts);
+            let (one, other) = (tape.row_length(found), tape.row_length(contexts));
+            let lengths = tape.multiply(one, other);
+            let least = tape.constant(vec![T::of(EPSILON); pairs.len()], 1);
+            let lengths = tape.add(lengths, least);
+            let cosine = tape.divide(products, lengths);
+            similarities.push(tape.scale(cosine, T::of(1.0 / f64::from(self.temperature))));
+        }
+        let similarities = tape.concat_columns(&similarities);
+        let shares = tape.softmax(similarities);
+        let of_true = tape.slice_columns(shares, 0..1);
+        let logarithm = tape.ln(of_true);
+        let sum = tape.sum(logarithm);
+        tape.scale(sum, -T::ONE)
+    }
+}

@@ -5,10 +5,9 @@
 //! | folder | concept |
 //! | --- | --- |
 //! | `training/` | training by steps: trainer, optimiser, learned rows, run directory, dev selection |
-//! | `rana/`, `metar/`, `faan/` | RANA, MetaR, FAAN |
-//! | `gmatching/`, `fsrl/`, `matching/` | GMatching, FSRL, and what models that match pairs share |
-//! | `rana/`, `metar/`, `gana/`, `hire/` | RANA, MetaR, GANA, HiRe |
-//! | `relation_meta/` | margin loss and inner step that MetaR, GANA and HiRe share |
+//! | `rana/`, `metar/`, `gmatching/`, `fsrl/`, `faan/`, `gana/`, `hire/` | one published model each |
+//! | `matching/` | what GMatching and FSRL share: the matching of a pair with a support |
+//! | `relation_meta/` | what MetaR, GANA and HiRe share: the margin loss and the inner step |
 //! | `tape/` | gradients of models that are made of matrices |
 //! | `fused/` | a trained model and the evidence in the graph |
 //! | `vectors/` | link-prediction vectors among few-shot models |
@@ -28,8 +27,8 @@ pub mod fused;
 pub mod gana;
 mod gathered_rows;
 pub mod gmatching;
-mod matching;
 pub mod hire;
+mod matching;
 pub mod metar;
 mod opened_run;
 pub mod paths;

@@ -6,8 +6,8 @@
 use crate::faan::{self, FaanConfig};
 use crate::fsrl::{self, FsrlConfig};
 use crate::fused;
-use crate::gmatching::{self, GmatchingConfig};
 use crate::gana::{self, GanaConfig};
+use crate::gmatching::{self, GmatchingConfig};
 use crate::hire::{self, HireConfig};
 use crate::metar::{self, MetarConfig};
 use crate::opened_run::{OpenError, OpenedModel, RunToOpen, open_stepped};

@@ -9,8 +9,6 @@
 //! | `log.rs`, `error.rs` | what a training writes down, and why it fails |
 //! | `weight_blocks.rs`, `learned_rows.rs`, `parameters.rs` | what learns |
 //! | `uniform_negatives.rs` | negatives drawn uniformly from the candidates |
-//! | `trainer.rs` | the loop: batches, steps, dev evaluation, patience |
-//! | `weights.rs`, `learned_rows.rs`, `parameters.rs` | what learns |
 //! | `row_gradients.rs`, `optimiser.rs` | from gradients to updates |
 //! | `manifest.rs`, `run.rs` | the run directory: manifest, log, checkpoints, models |
 //! | `meta_training.rs` | a training on disk: from a graph and vectors to a run |
@@ -33,17 +31,16 @@ mod run_config;
 mod state;
 mod stepped_model;
 mod trainer;
-mod weight_blocks;
 mod uniform_negatives;
-mod weights;
+mod weight_blocks;
 
 pub use calibration::calibrate;
 pub(crate) use config::FieldChecks;
 pub use config::{ConfigError, Lengths, RowUpdates, TrainerConfig, require};
 pub use error::TrainingError;
 pub use learned_rows::LearnedRows;
-pub use log::{LogEntry, LogLine, StepReport, TrainingLog, ValidationReport};
 pub(crate) use learned_rows::Rows;
+pub use log::{LogEntry, LogLine, StepReport, TrainingLog, ValidationReport};
 pub use manifest::{BestRecord, Manifest, ManifestError};
 pub use meta_task::{Contrasts, MetaTask};
 pub use meta_training::MetaTraining;
@@ -57,10 +54,5 @@ pub use stepped_model::{
     Diagnostics, NegativeChoice, NegativeCounts, NegativeRule, StepResult, SteppedConfig, SteppedModel,
 };
 pub use trainer::Trainer;
-pub use weight_blocks::{Block, Init, WeightBlocks};
-pub use trainer::{
-    Best, LogEntry, LogLine, StepReport, Trainer, TrainingError, TrainingObserver, TrainingOutcome,
-    TrainingState, ValidationReport,
-};
 pub(crate) use uniform_negatives::UniformNegatives;
-pub use weights::{Block, Init, WeightBlocks};
+pub use weight_blocks::{Block, Init, WeightBlocks};

@@ -54,6 +54,7 @@ impl Faan {
             buffers: WeightBlocks::default(),
             learns_entities: config.fine_tune,
             learns_relations: config.fine_tune,
+            extra_vectors: 0,
         });
         let sees_graph = trainer.data_mode.uses_background_graph();
         let neighbourhood = Arc::new(Neighbourhood::new(graph, config, sees_graph));

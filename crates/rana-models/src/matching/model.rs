@@ -33,6 +33,7 @@ pub(crate) fn matching_model<N: Network>(network: N, trainer: &TrainerConfig, gr
         buffers: WeightBlocks::default(),
         learns_entities: settings.fine_tunes,
         learns_relations: settings.fine_tunes,
+        extra_vectors: 0,
     });
     let sees_graph = trainer.data_mode.uses_background_graph();
     let neighbourhoods = Arc::new(Neighbourhoods::new(graph, settings, sees_graph));

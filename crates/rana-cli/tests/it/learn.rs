@@ -74,7 +74,7 @@ fn a_relation_of_ones_own_graph_is_completed_by_two_commands() {
         &run(dir, &["complete", "learned", "--relation", "P364", "--head", "film1", "--reasons"]).stdout,
     );
     assert!(why.contains("language1 (http://ex.org/language1)"), "{why}");
-    assert!(why.contains("by way of country1"), "{why}");
+    assert!(why.contains("(through country1)"), "{why}");
     let args = ["complete", "learned", "--relation", "P364", "--plausible", "--min-score", "1e9"];
     let shown = text(&run(dir, &args).stdout);
     assert!(shown.contains("heads have no answer") && !shown.contains("film"), "{shown}");

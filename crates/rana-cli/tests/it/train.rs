@@ -316,9 +316,12 @@ fn settings_come_from_presets_files_and_assignments() {
         let args = ["train", "nowhere", "--print-config"];
         text(&run(dir.path(), &[&args[..], more].concat()).stdout).parse::<toml::Table>().unwrap()
     };
-    let paper = print(&[]);
-    assert_eq!(paper["gamma"].as_float(), Some(12.0));
-    assert_eq!(print(&["--preset", "paper"]), paper);
+    // Without a preset, lengths are multiples of the distance between the vectors.
+    let any = print(&[]);
+    assert_eq!((any["lengths"].as_str(), any["gamma"].as_float()), (Some("relative"), Some(0.9)));
+    assert_eq!(print(&["--preset", "recommended"]), any);
+    let paper = print(&["--preset", "paper"]);
+    assert_eq!((paper.get("lengths"), paper["gamma"].as_float()), (None, Some(12.0)));
     let mixed = print(&["--preset", "umls", "--config", "my.toml", "--set", "gamma=2", "--seed", "4"]);
     assert_eq!(mixed["J"].as_integer(), Some(7));
     assert_eq!(mixed["gamma"].as_float(), Some(2.0));
@@ -326,7 +329,7 @@ fn settings_come_from_presets_files_and_assignments() {
     assert_eq!(mixed["seed"].as_integer(), Some(4));
     let (code, message) = fail(dir.path(), &["train", "nowhere", "--out", "x", "--preset", "best"]);
     assert_eq!(
-        (code, message.contains("there are: paper, nell-one, nell-one-tuned, umls")),
+        (code, message.contains("there are: paper, recommended, nell-one, nell-one-tuned, umls")),
         (2, true),
         "{message}"
     );

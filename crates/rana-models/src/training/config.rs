@@ -205,9 +205,7 @@ impl TrainerConfig {
         Is::positive("adam_epsilon", self.adam_epsilon)?;
         Is::at_least_zero("weight_decay", self.weight_decay)?;
         require(self.steps > 0, "steps", self.steps, "at least 1")?;
-        require(self.eval_every > 0, "eval_every", self.eval_every, "at least 1")?;
-        let warmup = self.warmup_steps.unwrap_or(0);
-        require(warmup < self.steps, "warmup_steps", warmup, "smaller than steps")
+        require(self.eval_every > 0, "eval_every", self.eval_every, "at least 1")
     }
 
     /// The same with learning rates and lengths times a factor.
@@ -237,7 +235,7 @@ impl TrainerConfig {
         if step < warmup {
             return ((step + 1) as f64 / warmup as f64) as f32;
         }
-        let done = (step - warmup) as f64 / (self.steps - warmup) as f64;
+        let done = (step - warmup) as f64 / self.steps.saturating_sub(warmup).max(1) as f64;
         (1.0 - done * f64::from(1.0 - self.final_learning_rate)) as f32
     }
 }
@@ -256,7 +254,6 @@ mod tests {
             (TrainerConfig { adam_beta2: 1.0, ..base.clone() }, "adam_beta2"),
             (TrainerConfig { steps: 0, ..base.clone() }, "steps"),
             (TrainerConfig { max_norm: Some(0.0), ..base.clone() }, "max_norm"),
-            (TrainerConfig { warmup_steps: Some(7), steps: 7, ..base.clone() }, "warmup_steps"),
         ];
         for (config, field) in bad {
             assert_eq!(config.check().unwrap_err().field, field);
@@ -272,5 +269,8 @@ mod tests {
         let config = TrainerConfig { warmup_steps: Some(4), steps: 14, ..config };
         assert_eq!([0, 1, 3].map(|step| config.learning_rate_at(step)), [0.0025, 0.005, 0.01]);
         assert_eq!([4, 9].map(|step| config.learning_rate_at(step)), [0.01, 0.0075]);
+        // A training that is shorter than that only rises.
+        let config = TrainerConfig { steps: 2, ..config };
+        assert_eq!([0, 1].map(|step| config.learning_rate_at(step)), [0.0025, 0.005]);
     }
 }

@@ -91,8 +91,12 @@ impl MatchingProcessor {
         let by_query = tape.linear(queries, weight, Some(bias));
         let weight = tape.weight(&self.of_reference);
         let by_reference = tape.linear(references, weight, None);
-        let by_reference = tape.gather_rows(by_reference, of.to_vec());
-        let by_both = tape.add(by_query, by_reference);
+        let by_both = if tape.shape(references).0 == 1 {
+            tape.add_row(by_query, by_reference)
+        } else {
+            let by_reference = tape.gather_rows(by_reference, of.to_vec());
+            tape.add(by_query, by_reference)
+        };
         let mut gates = if self.starts_with_reference { by_both } else { by_query };
         let mut cell = tape.zeros(of.len(), self.width);
         let of_state = tape.weight(&self.of_state);
@@ -104,8 +108,7 @@ impl MatchingProcessor {
                 return processed;
             }
             cell = tape.slice_columns(state, self.width..2 * self.width);
-            let by_state = tape.linear(processed, of_state, None);
-            gates = tape.add(by_both, by_state);
+            gates = tape.add_linear(by_both, processed, of_state);
         }
         unreachable!("the loop ends at its last step")
     }

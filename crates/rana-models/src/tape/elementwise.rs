@@ -1,5 +1,6 @@
 //! Operations number by number, and those that repeat a row or a column.
 
+use pulp::Arch;
 use rayon::prelude::*;
 
 use super::linear::add_column_sums;
@@ -9,11 +10,17 @@ use crate::real::{Real, add_scaled, dot};
 /// Numbers that are worked on at once. Their results do not depend on it.
 const CHUNK: usize = 1 << 14;
 
+/// Runs a loop compiled for vectors of the width that the processor has. Each number comes out the same with any width.
+#[inline(always)]
+pub(super) fn wide<R>(work: impl FnOnce() -> R) -> R {
+    Arch::new().dispatch(work)
+}
+
 /// `to = f(a)`, number by number.
 fn map<T: Real>(a: &[T], f: impl Fn(T) -> T + Sync) -> Vec<T> {
     let mut to = vec![T::ZERO; a.len()];
     to.par_chunks_mut(CHUNK).zip(a.par_chunks(CHUNK)).for_each(|(to, a)| {
-        to.iter_mut().zip(a).for_each(|(to, &a)| *to = f(a));
+        wide(|| to.iter_mut().zip(a).for_each(|(to, &a)| *to = f(a)));
     });
     to
 }
@@ -22,7 +29,7 @@ fn map<T: Real>(a: &[T], f: impl Fn(T) -> T + Sync) -> Vec<T> {
 pub(super) fn add_mapped<T: Real>(to: &mut [T], a: &[T], b: &[T], f: impl Fn(T, T) -> T + Sync) {
     let inputs = a.par_chunks(CHUNK).zip(b.par_chunks(CHUNK));
     to.par_chunks_mut(CHUNK).zip(inputs).for_each(|(to, (a, b))| {
-        to.iter_mut().zip(a.iter().zip(b)).for_each(|(to, (&a, &b))| *to += f(a, b));
+        wide(|| to.iter_mut().zip(a.iter().zip(b)).for_each(|(to, (&a, &b))| *to += f(a, b)));
     });
 }
 
@@ -200,12 +207,14 @@ impl<T: Real> BackPass<'_, T> {
 }
 
 /// `1 / (1 + e^-x)`.
+#[inline(always)]
 pub(super) fn sigmoid<T: Real>(x: T) -> T {
     let half = T::of(0.5);
     half + half * (half * x).tanh()
 }
 
 /// About the share of a standard normal distribution below `x`, and its slope.
+#[inline(always)]
 fn normal_below<T: Real>(x: T) -> (T, T) {
     let (scale, cubic) = (T::of((2.0 / std::f64::consts::PI).sqrt()), T::of(0.044_715));
     let (half, three) = (T::of(0.5), T::of(3.0));

@@ -42,6 +42,30 @@ impl<T: Real> Tape<'_, T> {
         })
     }
 
+    /// `base + x Wᵀ`: n × o, n × i and o × i to n × o.
+    pub(crate) fn add_linear(&mut self, base: Var, x: Var, weight: Var) -> Var {
+        let ((rows, inputs), (outputs, columns)) = (self.shape(x), self.shape(weight));
+        assert_eq!((self.shape(base), inputs), ((rows, outputs), columns), "shapes do not fit");
+        let mut sums = self.values(base).to_vec();
+        add_rows_times(
+            &mut sums,
+            self.values(x),
+            Matrix::new(self.values(weight), outputs, inputs).transposed(),
+        );
+        self.push((rows, outputs), sums, &[base, x, weight], move |pass| {
+            let (gradient, x_values, weights) = (pass.gradient, pass.values(x), pass.values(weight));
+            if let Some(at) = pass.at(base) {
+                add_scaled(at, T::ONE, gradient);
+            }
+            if let Some(at) = pass.at(x) {
+                add_rows_times(at, gradient, Matrix::new(weights, outputs, inputs));
+            }
+            if let Some(at) = pass.at(weight) {
+                add_columns_times(at, (gradient, outputs), (x_values, inputs));
+            }
+        })
+    }
+
     /// `A Bᵀ`: n × k and m × k to n × m.
     pub(crate) fn product_transposed(&mut self, a: Var, b: Var) -> Var {
         self.linear(a, b, None)

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::elementwise::sigmoid;
+use super::elementwise::{sigmoid, wide};
 use super::tape::{Tape, Var};
 use crate::real::Real;
 use crate::training::{Block, WeightBlocks};
@@ -51,8 +51,7 @@ impl Lstm {
     /// One step, given what the input adds to the gates.
     pub(crate) fn step<T: Real>(&self, tape: &mut Tape<'_, T>, input: Var, state: LstmState) -> LstmState {
         let weight = tape.weight(&self.of_hidden);
-        let recurrent = tape.linear(state.hidden, weight, None);
-        let gates = tape.add(input, recurrent);
+        let gates = tape.add_linear(input, state.hidden, weight);
         self.after_gates(tape, gates, state.cell)
     }
 
@@ -71,28 +70,41 @@ impl Lstm {
     }
 }
 
-/// A unit of the hidden state: its gates after their activations, its new cell and the tangent of that.
-struct Unit<T> {
-    input: T,
-    forget: T,
-    proposal: T,
-    output: T,
-    cell: T,
-    tanh: T,
+/// Numbers per hidden unit that a row of gates turns into: the gates after their activations (input, forget, proposal,
+/// output), the new cell and the tangent of that.
+const ACTIVATED: usize = 6;
+
+/// Which gate has a tangent for its activation.
+const PROPOSAL: usize = 2;
+
+/// The parts of a row of numbers per hidden unit.
+#[inline(always)]
+fn parts<const N: usize, T>(row: &[T]) -> [&[T]; N] {
+    let size = row.len() / N;
+    std::array::from_fn(|part| &row[part * size..(part + 1) * size])
 }
 
-/// The units of a row, from the sums of its gates and its old cell.
+/// Fills a row of [`ACTIVATED`] numbers per unit, from the sums of the gates and the old cells. Plain loops over slices,
+/// which the compiler turns into vectors.
 #[inline(always)]
-fn units<'r, T: Real>(gates: &'r [T], cells: &'r [T]) -> impl Iterator<Item = Unit<T>> + 'r {
+fn activate<T: Real>(gates: &[T], cells: &[T], to: &mut [T]) {
     let size = cells.len();
-    let [input, forget, proposal, output] = [0, 1, 2, 3].map(|gate| &gates[gate * size..(gate + 1) * size]);
-    let sums = input.iter().zip(forget).zip(proposal.iter().zip(output));
-    sums.zip(cells).map(|(((&input, &forget), (&proposal, &output)), &cell)| {
-        let (input, forget, output) = (sigmoid(input), sigmoid(forget), sigmoid(output));
-        let proposal = proposal.tanh();
-        let cell = forget * cell + input * proposal;
-        Unit { input, forget, proposal, output, cell, tanh: cell.tanh() }
-    })
+    let (activated, rest) = to.split_at_mut(4 * size);
+    for (at, (to, gates)) in activated.chunks_exact_mut(size).zip(gates.chunks_exact(size)).enumerate() {
+        if at == PROPOSAL {
+            to.iter_mut().zip(gates).for_each(|(to, &gate)| *to = gate.tanh());
+        } else {
+            to.iter_mut().zip(gates).for_each(|(to, &gate)| *to = sigmoid(gate));
+        }
+    }
+    let [input, forget, proposal, _] = parts(activated);
+    let (new, tanh) = rest.split_at_mut(size);
+    let kept = forget.iter().zip(cells);
+    let added = input.iter().zip(proposal);
+    for ((new, (&forget, &cell)), (&input, &proposal)) in new.iter_mut().zip(kept).zip(added) {
+        *new = forget * cell + input * proposal;
+    }
+    tanh.iter_mut().zip(new).for_each(|(tanh, new)| *tanh = new.tanh());
 }
 
 impl<T: Real> Tape<'_, T> {
@@ -102,13 +114,21 @@ impl<T: Real> Tape<'_, T> {
         let (rows, size) = self.shape(cell);
         assert_eq!(self.shape(gates), (rows, 4 * size), "gates do not fit the cell");
         let mut states = vec![T::ZERO; rows * 2 * size];
-        let inputs = self.values(gates).par_chunks(4 * size).zip(self.values(cell).par_chunks(size));
-        let all = states.par_chunks_mut(2 * size).zip(inputs).with_min_len(CHUNK);
-        all.for_each(|(state, (gates, cells))| {
-            let (hidden, cell) = state.split_at_mut(size);
-            for ((hidden, cell), unit) in hidden.iter_mut().zip(cell).zip(units(gates, cells)) {
-                (*hidden, *cell) = (unit.output * unit.tanh, unit.cell);
-            }
+        let gate_rows = self.values(gates).par_chunks(CHUNK * 4 * size);
+        let inputs = gate_rows.zip(self.values(cell).par_chunks(CHUNK * size));
+        states.par_chunks_mut(CHUNK * 2 * size).zip(inputs).for_each(|(states, (gates, cells))| {
+            let mut activated = vec![T::ZERO; ACTIVATED * size];
+            wide(|| {
+                let inputs = gates.chunks_exact(4 * size).zip(cells.chunks_exact(size));
+                for (state, (gates, cells)) in states.chunks_exact_mut(2 * size).zip(inputs) {
+                    activate(gates, cells, &mut activated);
+                    let [_, _, _, output, new, tanh] = parts(&activated);
+                    let (hidden, cell) = state.split_at_mut(size);
+                    cell.copy_from_slice(new);
+                    let values = output.iter().zip(tanh);
+                    hidden.iter_mut().zip(values).for_each(|(to, (&output, &tanh))| *to = output * tanh);
+                }
+            });
         });
         self.push((rows, 2 * size), states, &[gates, cell], move |pass| {
             let (gradient, gate_values, cell_values) = (pass.gradient, pass.values(gates), pass.values(cell));
@@ -117,16 +137,19 @@ impl<T: Real> Tape<'_, T> {
             let inputs = gate_values.par_chunks(4 * size).zip(cell_values.par_chunks(size));
             let all = found.par_chunks_mut(5 * size).zip(inputs).zip(gradient.par_chunks(2 * size));
             all.with_min_len(CHUNK).for_each(|((found, (gates, cells)), gradient)| {
-                for (at, unit) in units(gates, cells).enumerate() {
+                let mut activated = vec![T::ZERO; ACTIVATED * size];
+                wide(|| activate(gates, cells, &mut activated));
+                let [input, forget, proposal, output, _, tanh] = parts(&activated);
+                let before_sigmoid = |gradient: T, value: T| gradient * value * (T::ONE - value);
+                for at in 0..size {
                     let at_hidden = gradient[at];
                     let at_cell =
-                        gradient[size + at] + at_hidden * unit.output * (T::ONE - unit.tanh * unit.tanh);
-                    let before_sigmoid = |gradient: T, value: T| gradient * value * (T::ONE - value);
-                    found[at] = before_sigmoid(at_cell * unit.proposal, unit.input);
-                    found[size + at] = before_sigmoid(at_cell * cells[at], unit.forget);
-                    found[2 * size + at] = at_cell * unit.input * (T::ONE - unit.proposal * unit.proposal);
-                    found[3 * size + at] = before_sigmoid(at_hidden * unit.tanh, unit.output);
-                    found[4 * size + at] = at_cell * unit.forget;
+                        gradient[size + at] + at_hidden * output[at] * (T::ONE - tanh[at] * tanh[at]);
+                    found[at] = before_sigmoid(at_cell * proposal[at], input[at]);
+                    found[size + at] = before_sigmoid(at_cell * cells[at], forget[at]);
+                    found[2 * size + at] = at_cell * input[at] * (T::ONE - proposal[at] * proposal[at]);
+                    found[3 * size + at] = before_sigmoid(at_hidden * tanh[at], output[at]);
+                    found[4 * size + at] = at_cell * forget[at];
                 }
             });
             for (input, range) in [(gates, 0..4 * size), (cell, 4 * size..5 * size)] {

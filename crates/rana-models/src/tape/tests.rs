@@ -32,6 +32,11 @@ fn heads() -> Heads {
 
 const CASES: &[Case] = &[
     Case { name: "linear", shapes: &[(3, 4), (2, 4), (2, 1)], run: |t, v| t.linear(v[0], v[1], Some(v[2])) },
+    Case {
+        name: "add_linear",
+        shapes: &[(3, 2), (3, 4), (2, 4)],
+        run: |t, v| t.add_linear(v[0], v[1], v[2]),
+    },
     Case { name: "product", shapes: &[(3, 4), (4, 2)], run: |t, v| t.product(v[0], v[1]) },
     Case {
         name: "product_transposed",

@@ -65,7 +65,7 @@ fn faan_learns_umls_one() {
     run(dir.path(), &["embed", "umls", "--seed", "1", "--out", "vectors", "--quiet"]);
     let settings = ["--model", "faan", "--preset", "umls", "--set", "steps=100", "--seed", "1"];
     let train = ["train", "umls", "--vectors", "vectors", "--out", "run", "--quiet"];
-    run(dir.path(), &[&train[..], &settings].concat());
+    run(dir.path(), &[&train[..], &settings[..]].concat());
     let log = std::fs::read_to_string(dir.path().join("run/metrics.jsonl")).unwrap();
     let lines = log.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let dev: Vec<f64> = lines.filter_map(|line| line["dev_mrr"].as_f64()).collect();

@@ -51,13 +51,16 @@ pub use training_free::{Baseline, BaselineKind};
 mod tests {
     use crate::faan::{AttentionScale, EntityOutput, HeadLayout, Positions, ReferenceScale, Width};
     use crate::fused::EvidenceKind;
+    use crate::gana::{FinalState, FreePlaces, NormalLength, NormalStep, Normals, StateReading};
     use crate::gmatching::{FewShots, Similarity};
+    use crate::hire::{EntityTransfers, RelationTransfers, Residual as HireResidual, TransferStep};
     use crate::rana::{
         Activation, AggInput, Attn, AttnInput, BetaScale, BetaSpace, Ends, FewSurvivors, InnerReduction,
         NegWeight, NeighbourChoice, OuterReduction, Padding, PruneSpace, RScope, RelInit, Residual,
         ScoreSpace, TestNegatives, TrainEntities,
     };
-    use crate::training::{Init, RowUpdates};
+    use crate::relation_meta::{SupportNegatives, SupportReduction};
+    use crate::training::{Init, Lengths, RowUpdates};
 
     /// Parsing, printing and serde must agree on every name.
     macro_rules! check_names {
@@ -73,7 +76,10 @@ mod tests {
 
     #[test]
     fn every_name_is_the_same_everywhere() {
-        check_names!(EvidenceKind, Init, RowUpdates);
+        check_names!(EvidenceKind, Init, Lengths, RowUpdates);
+        check_names!(SupportNegatives, SupportReduction);
+        check_names!(FinalState, FreePlaces, NormalLength, NormalStep, Normals, StateReading);
+        check_names!(EntityTransfers, RelationTransfers, HireResidual, TransferStep);
         check_names!(FewShots, Similarity);
         check_names!(AttentionScale, EntityOutput, HeadLayout, Positions, ReferenceScale, Width);
         check_names!(

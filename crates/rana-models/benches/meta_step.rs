@@ -217,7 +217,7 @@ fn measured(arguments: &Arguments, config: &RanaConfig, graph: &Graph, tasks: &T
     let settings = TrainerConfig { batch: arguments.tasks, steps: u64::MAX, ..TrainerConfig::default() };
     let tasks = TrainingTasks::new(graph, tasks, settings.fold, settings.data_mode, settings.candidates);
     let run = RunConfig::new(settings.clone(), config.clone());
-    let trainer = || Trainer::new(run.clone(), graph, &tasks, &start).unwrap();
+    let trainer = || Trainer::new(&run, graph, &tasks, &start).unwrap();
     let mut drawing = trainer();
     let batch = drawing.draw_batch();
     let result = drawing.gradient(&batch);

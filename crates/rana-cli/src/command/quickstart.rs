@@ -125,7 +125,7 @@ fn meta_train(benchmark: &Store, run: &Path, terminal: &Terminal) -> Result<Meta
     let config =
         RunConfig::preset(registry::DEFAULT, PRESET).map_err(|error| CliError::Usage(error.to_string()))?;
     let vectors = vectors_path(&benchmark.path, ModelKind::TransE);
-    MetaSession::begin(benchmark, config, &vectors, run, terminal)?
+    MetaSession::begin(benchmark, &config, &vectors, run, terminal)?
         .train(std::time::Duration::from_secs(60), terminal)
 }
 

@@ -112,7 +112,7 @@ pub(crate) fn run(args: &TrainArgs, terminal: &Terminal) -> Result<(), CliError>
     } else {
         Run::check_target(&out)?;
         MetaTraining::check_tasks(&store, &config)?;
-        Session::begin(&store, config, &args.vectors_path()?, &out, terminal)?
+        Session::begin(&store, &config, &args.vectors_path()?, &out, terminal)?
     };
     let trained = in_pool(args.threads, || session.train(every, terminal))??;
     terminal.account(&trained, |out| {
@@ -158,14 +158,14 @@ impl<'s> Session<'s> {
     /// A training from its start; nothing is written unless it can begin.
     pub(crate) fn begin(
         store: &'s Store,
-        config: RunConfig,
+        config: &RunConfig,
         vectors: &Path,
         out: &Path,
         terminal: &Terminal,
     ) -> Result<Self, CliError> {
         let set = EmbeddingSet::open(vectors, &store.graph)?;
-        warn_of_vectors(&set, &config, terminal);
-        let start = MetaTraining::start(store, &config, &set)?;
+        warn_of_vectors(&set, config, terminal);
+        let start = MetaTraining::start(store, config, &set)?;
         let config = config.in_unit_of(&start);
         warn_of_misfit(&start, &config, terminal);
         let manifest = Manifest::new(config.model.model_name(), store, vectors, &start);

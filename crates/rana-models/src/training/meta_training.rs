@@ -135,7 +135,7 @@ impl<'s> MetaTraining<'s> {
     /// # Errors
     /// If no episode can be drawn.
     pub fn trainer(&self) -> Result<Trainer<'_>, TrainingError> {
-        Trainer::new(self.config.clone(), &self.store.graph, &self.tasks, &self.start)
+        Trainer::new(&self.config, &self.store.graph, &self.tasks, &self.start)
     }
 
     /// The MRR of a model on the dev tasks, or on those that the fold leaves out.

@@ -42,7 +42,7 @@ impl<'a> Trainer<'a> {
     /// # Errors
     /// If the configuration, the vectors and the tasks do not go together.
     pub fn new(
-        config: RunConfig,
+        config: &RunConfig,
         graph: &Graph,
         tasks: &'a TrainingTasks<'a>,
         start: &StartVectors,

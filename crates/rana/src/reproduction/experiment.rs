@@ -60,8 +60,8 @@ pub(super) enum Subject {
     Kge(ModelKind),
     /// A row of the card that learns nothing, by its name there.
     TrainingFree(&'static str),
-    /// A model that this program does not have.
-    NotBuilt,
+    /// A model without a preset for the benchmark.
+    NoPreset,
 }
 
 /// The support size of most experiments.
@@ -142,7 +142,7 @@ fn published_model(name: &str, label: &str, preset: &str, published: Option<Publ
     };
     match registry::find(name).map(rows) {
         Ok(rows) if !rows.is_empty() => rows,
-        _ => vec![row(name.to_owned(), label.to_owned(), Subject::NotBuilt)],
+        _ => vec![row(name.to_owned(), label.to_owned(), Subject::NoPreset)],
     }
 }
 

@@ -101,7 +101,7 @@ impl Reproduction {
                 Subject::Fused { preset, .. } => {
                     self.config(&row, registry::DEFAULT, preset, &[])?;
                 }
-                Subject::Kge(_) | Subject::TrainingFree(_) | Subject::NotBuilt => {}
+                Subject::Kge(_) | Subject::TrainingFree(_) | Subject::NoPreset => {}
             }
         }
         Ok(())
@@ -366,7 +366,7 @@ impl Measurements<'_> {
             }
             Subject::Kge(model) => (RowKind::Vectors, self.kge(*model, row)?),
             Subject::Fused { .. } => (RowKind::Fused, self.fused.remove(&row.key).unwrap_or_default()),
-            Subject::NotBuilt => (RowKind::NotBuilt, Vec::new()),
+            Subject::NoPreset => (RowKind::NoPreset, Vec::new()),
         };
         let (preset, changes) = match &row.subject {
             Subject::Trained { preset, changes, .. } => (Some(preset.clone()), changes.clone()),

@@ -48,7 +48,7 @@ pub struct ReproductionRow {
     pub preset: Option<String>,
     /// The changes to the preset, as `KEY=VALUE`.
     pub changes: Vec<String>,
-    /// The results; `None` if the model is not built yet, or all seeds failed.
+    /// The results; `None` if the model is no preset here, or all seeds failed.
     pub ours: Option<Ours>,
     /// Seeds that failed, and why.
     pub failures: Vec<String>,
@@ -68,8 +68,8 @@ pub enum RowKind {
     Vectors,
     /// Nothing is learned.
     TrainingFree,
-    /// A model this program does not have.
-    NotBuilt,
+    /// A model without a preset for the benchmark.
+    NoPreset,
 }
 
 /// The results of a row.
@@ -167,7 +167,7 @@ impl ReproductionRow {
     fn absence(&self) -> &'static str {
         match (self.kind, self.failures.is_empty()) {
             (_, false) => "failed",
-            (RowKind::NotBuilt, true) => "not built yet",
+            (RowKind::NoPreset, true) => "no preset here",
             _ => "–",
         }
     }
@@ -380,7 +380,7 @@ impl ReproductionReport {
                 }));
             }
             let label = match (row.kind, &row.ours) {
-                (RowKind::NotBuilt, _) => format!("{} (not built yet)", row.label),
+                (RowKind::NoPreset, _) => format!("{} (no preset here)", row.label),
                 (_, None) => format!("{} ({})", row.label, row.absence()),
                 _ => row.full_label(),
             };
@@ -546,23 +546,23 @@ mod tests {
         assert!((ours.resampled_mrr.unwrap().sd - 0.00225_f64.sqrt()).abs() < 1e-12);
         let report = report(vec![
             row("rana", RowKind::Trained, Some(ours), Some(0.361)),
-            row("gana", RowKind::NotBuilt, None, Some(0.344)),
+            row("gana", RowKind::NoPreset, None, Some(0.344)),
             row("rules", RowKind::TrainingFree, Ours::of(vec![seed(1, 0.328)]), None),
         ]);
         let table = report.table().markdown();
         let lines: Vec<&str> = table.lines().collect();
         assert!(lines[2].starts_with("| RANA | .360 ± .014 | .361 | .500 ± .000 | .573 |"), "{table}");
-        assert!(lines[3].starts_with("| GANA | not built yet | .344 |  | .573 |"), "{table}");
+        assert!(lines[3].starts_with("| GANA | no preset here | .344 |  | .573 |"), "{table}");
         assert!(lines[4].starts_with("| RULES | .328 |  | .500 |"), "{table}");
         let csv = report.csv();
-        assert!(csv.lines().nth(2).unwrap().starts_with("gana,GANA,not built yet,0,,,,"), "{csv}");
+        assert!(csv.lines().nth(2).unwrap().starts_with("gana,GANA,no preset here,0,,,,"), "{csv}");
         let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
         assert!(columns.iter().all(|count| *count == columns[0]), "{columns:?}");
         assert_eq!(
             report.summary().unwrap(),
             "RANA: MRR .360 ± .014; of what learns nothing, RULES has .328"
         );
-        assert!(report.picture().svg.contains("GANA (not built yet)"));
+        assert!(report.picture().svg.contains("GANA (no preset here)"));
         // Numbers of fewer seeds than asked for are not passed off as all.
         let mut report = report;
         report.rows[0].failures.push("seed 3: training has diverged".to_owned());

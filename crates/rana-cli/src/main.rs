@@ -6,6 +6,7 @@ mod error;
 mod hint;
 mod human_numbers;
 mod interrupt;
+mod learn_progress;
 mod progress_bar;
 mod settings;
 mod terminal;

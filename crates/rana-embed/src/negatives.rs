@@ -138,7 +138,7 @@ impl<'d> Sampler<'d> {
     fn draw_for(&self, rng: &mut ChaCha8Rng, side: Side, among: Option<Among<'_>>, fact: Fact) -> u32 {
         let pool = match self.config.pool {
             Pool::All => &[],
-            Pool::Types => match self.graph.types(answer(fact, side)) {
+            Pool::Types => match self.graph.types(side.answer(fact)) {
                 [] => &[],
                 types => self.by_type.get(types[rng.random_range(0..types.len())].index()),
             },
@@ -183,22 +183,6 @@ impl<'d> Sampler<'d> {
     }
 }
 
-/// The end of a fact that a query asks for.
-pub(crate) fn answer(fact: Fact, side: Side) -> EntityId {
-    match side {
-        Side::Head => fact.head,
-        Side::Tail => fact.tail,
-    }
-}
-
-/// The end of a fact that a query gives.
-pub(crate) fn anchor(fact: Fact, side: Side) -> EntityId {
-    match side {
-        Side::Head => fact.tail,
-        Side::Tail => fact.head,
-    }
-}
-
 fn entities_by_type(graph: &Graph) -> Lists<EntityId> {
     let entries =
         graph.entities().flat_map(|entity| graph.types(entity).iter().map(move |t| (t.index(), entity)));
@@ -207,7 +191,7 @@ fn entities_by_type(graph: &Graph) -> Lists<EntityId> {
 
 /// The entities that each relation has at one end, each once, ascending.
 fn range(facts: &[Fact], relations: usize, side: Side) -> Lists<EntityId> {
-    let entries = facts.iter().map(|&fact| (fact.relation.number(), answer(fact, side)));
+    let entries = facts.iter().map(|&fact| (fact.relation.number(), side.answer(fact)));
     Lists::group(relations, entries)
         .iter()
         .map(|list| {
@@ -231,17 +215,17 @@ impl Known {
     fn new(facts: &[Fact], side: Side) -> Self {
         let query = |at: u32| {
             let fact = facts[at as usize];
-            (fact.relation, anchor(fact, side))
+            (fact.relation, side.anchor(fact))
         };
         let mut order: Vec<u32> = (0..facts.len() as u32).collect();
-        order.sort_unstable_by_key(|&at| (query(at), answer(facts[at as usize], side)));
+        order.sort_unstable_by_key(|&at| (query(at), side.answer(facts[at as usize])));
         let mut list_of = vec![0; facts.len()];
         let lists = order.chunk_by(|&a, &b| query(a) == query(b)).enumerate().map(|(list, members)| {
             members
                 .iter()
                 .map(|&at| {
                     list_of[at as usize] = list as u32;
-                    answer(facts[at as usize], side)
+                    side.answer(facts[at as usize])
                 })
                 .collect::<Vec<_>>()
         });
@@ -301,7 +285,7 @@ mod tests {
             prop_assert!(negatives.is_sorted());
             for &negative in &negatives {
                 let allowed = chunk.iter().any(|&Listed { fact, .. }| {
-                    let truth = answer(fact, side);
+                    let truth = side.answer(fact);
                     match pool {
                         Pool::All => true,
                         Pool::Types => {
@@ -309,7 +293,7 @@ mod tests {
                         }
                         Pool::Range => facts
                             .iter()
-                            .any(|other| other.relation == fact.relation && answer(*other, side).0 == negative),
+                            .any(|other| other.relation == fact.relation && side.answer(*other).0 == negative),
                     }
                 });
                 prop_assert!(allowed && negative < 12);

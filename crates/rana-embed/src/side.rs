@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use rana_graph::{EntityId, Fact};
 use serde::{Deserialize, Serialize};
 
 /// An end of a fact.
@@ -25,6 +26,22 @@ impl Side {
         match self {
             Self::Head => "head",
             Self::Tail => "tail",
+        }
+    }
+
+    /// The end of a fact that a query for this side asks for.
+    pub(crate) const fn answer(self, fact: Fact) -> EntityId {
+        match self {
+            Self::Head => fact.head,
+            Self::Tail => fact.tail,
+        }
+    }
+
+    /// The end of a fact that a query for this side gives.
+    pub(crate) const fn anchor(self, fact: Fact) -> EntityId {
+        match self {
+            Self::Head => fact.tail,
+            Self::Tail => fact.head,
         }
     }
 }

@@ -4,14 +4,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint, value_parser};
-use rana::embed::ModelKind;
-use rana::fewshot::PretrainingFacts;
 use rana::fused_training::{FusedError, FusedTraining};
 use rana::graph::Store;
 use rana::models::fused::{EvidenceKind, EvidenceRun, FusedConfig};
 use rana::models::registry;
 use rana::models::training::RunConfig;
-use rana::trial::{TrialError, VectorPlan, VectorSettings};
+use rana::trial::TrialError;
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -114,23 +112,7 @@ impl FuseArgs {
         let model: RunConfig = SettingsFile::of_assignments(&self.model_set)?.over(&model)?;
         let model = model.with_trainer(|trainer| trainer.seed = self.seed);
         model.check().map_err(|error| wrong(&error))?;
-        let vectors = |model| {
-            let of_preset =
-                self.preset.as_ref().and_then(|preset| VectorSettings::of_preset(preset, model).ok());
-            of_preset.unwrap_or_else(|| VectorSettings {
-                // What the train tasks know is evidence too.
-                facts: PretrainingFacts::TrainTasks,
-                ..VectorSettings::recommended(model, store)
-            })
-        };
-        let products = fused.evidence.contains(&EvidenceKind::Product);
-        Ok(FusedTraining {
-            name: name.to_owned(),
-            vectors: VectorPlan::Train(vectors(ModelKind::TransE)),
-            products: products.then(|| VectorPlan::Train(vectors(ModelKind::DistMult))),
-            model,
-            fused: FusedConfig { seed: self.seed, ..fused },
-        })
+        Ok(FusedTraining::new(name, model, FusedConfig { seed: self.seed, ..fused }, store))
     }
 }
 
@@ -152,7 +134,7 @@ impl Account<'_> {
                 format!("{:.3}", of.trust.scarcity),
             ]
         });
-        writeln!(out, "{}", table(["trust in", "#always", "#by leave-one-out", "#over K"], rows))?;
+        writeln!(out, "{}", table(["evidence", "#weight", "#× leave-one-out record", "#÷ shots"], rows))?;
         let scores = &evidence.scores;
         writeln!(
             out,

@@ -2,20 +2,17 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueHint, value_parser};
+use rana::graph::Store;
 use rana::graph::format::Source;
-use rana::graph::{Observer, Store, Unit};
 use rana::{LEARNED, LearnError, Learning, Predictor, Quality};
 use serde::Serialize;
 
 use crate::error::CliError;
 use crate::human_numbers::{duration, thousands};
-use crate::interrupt::stop_on_interrupt;
-use crate::progress_bar::Bar;
+use crate::learn_progress::LearnProgress;
 use crate::terminal::{BOLD, DIM, Terminal};
 use crate::text_table::table;
 use crate::thread_pool::in_pool;
@@ -189,7 +186,11 @@ fn print_quality(quality: &Quality, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", table(["", "#MRR", "#Hits@10", ""], rows))?;
     writeln!(out, "{DIM}± is the standard error over relations; single relations differ much more{DIM:#}")?;
     if quality.chosen != LEARNED {
-        writeln!(out, "What was learned did not beat {}, so these answer.", said(&quality.chosen))?;
+        writeln!(
+            out,
+            "What was learned did not beat {}. Answers come from these instead.",
+            said(&quality.chosen)
+        )?;
     }
     Ok(())
 }
@@ -202,88 +203,6 @@ fn said(row: &str) -> &str {
         "mean-translation" => "mean translation of vectors",
         "product" => "products of vectors",
         other => other,
-    }
-}
-
-/// A bar for each stage with the time left for the whole command; in a log, a line for each stage and now and then.
-struct LearnProgress<'t> {
-    terminal: &'t Terminal,
-    bar: Bar,
-    stage: Mutex<Stage>,
-    stop: Arc<AtomicBool>,
-}
-
-struct Stage {
-    name: String,
-    left: Option<Duration>,
-    noted: Instant,
-}
-
-/// How often a log says how long it still takes.
-const NOTE_EVERY: Duration = Duration::from_secs(30);
-
-impl<'t> LearnProgress<'t> {
-    fn new(terminal: &'t Terminal) -> Self {
-        let stage = Stage { name: String::new(), left: None, noted: Instant::now() };
-        let bar = terminal.progress_of_whole();
-        Self { terminal, bar, stage: Mutex::new(stage), stop: stop_on_interrupt() }
-    }
-
-    fn stage(&self) -> std::sync::MutexGuard<'_, Stage> {
-        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Stage {
-    fn text(&self) -> String {
-        match self.left {
-            Some(left) => format!("{}, about {} left for all", self.name, duration(left)),
-            None => self.name.clone(),
-        }
-    }
-}
-
-impl Observer for LearnProgress<'_> {
-    fn begin(&self, name: &str, total: Option<u64>, unit: Unit) {
-        let mut stage = self.stage();
-        name.clone_into(&mut stage.name);
-        stage.noted = Instant::now();
-        let text = stage.text();
-        drop(stage);
-        self.note(&text);
-        self.bar.begin(&text, total, unit);
-    }
-
-    fn advance(&self, amount: u64) {
-        self.bar.advance(amount);
-    }
-
-    fn resume(&self, amount: u64) {
-        self.bar.resume(amount);
-    }
-
-    fn end(&self) {
-        self.bar.end();
-    }
-
-    fn time_left(&self, left: Duration) {
-        let mut stage = self.stage();
-        stage.left = Some(left);
-        let text = stage.text();
-        if stage.noted.elapsed() >= NOTE_EVERY && !stage.name.is_empty() {
-            stage.noted = Instant::now();
-            drop(stage);
-            self.note(&text);
-        }
-        self.bar.say(|| text);
-    }
-
-    fn note(&self, line: &str) {
-        self.bar.above(|| self.terminal.note(line));
-    }
-
-    fn should_stop(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
     }
 }
 

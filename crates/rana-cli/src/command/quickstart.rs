@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::embed::{Session, Trained, vectors_path};
 use super::eval::card;
-use super::eval::run::card as run_card;
+use super::eval::evaluated_run::card as run_card;
 use super::serve::{ServerArgs, serve};
 use super::train::{Session as MetaSession, Trained as MetaTrained};
 use super::{import as import_command, inspect, split};

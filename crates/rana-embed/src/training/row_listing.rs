@@ -2,7 +2,6 @@
 
 use super::row_lease::are_distinct;
 use super::slice::{Listed, Plan, Slice};
-use crate::negatives::{anchor, answer};
 use crate::seed::{Purpose, rng};
 use crate::side::Side;
 use crate::vectors::route;
@@ -33,8 +32,8 @@ impl Listing {
             let (row, asked) = route(config.inverses, directed);
             self.side = asked;
             self.relations[at] = row as u32;
-            self.entities[at] = anchor(fact, slice.side).0;
-            self.entities[facts + at] = answer(fact, slice.side).0;
+            self.entities[at] = slice.side.anchor(fact).0;
+            self.entities[facts + at] = slice.side.answer(fact).0;
         }
         let place = 2 * slice.place as u64 + slice.side as u64;
         let mut rng = rng(config.seed, Purpose::Negatives, [slice.epoch.into(), place]);

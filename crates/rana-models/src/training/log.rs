@@ -14,7 +14,7 @@ pub struct StepReport {
     pub step: u64,
     /// The loss.
     pub loss: f64,
-    /// The batch from the inside, by name.
+    /// What the model measured on the batch, by name.
     pub diagnostics: Diagnostics,
 }
 

@@ -1,7 +1,6 @@
 //! [`Adam`]: how gradients become steps (Kingma and Ba, 2015).
 
 use rana_graph::EntityId;
-use rayon::prelude::*;
 
 use super::config::{RowUpdates, TrainerConfig};
 use super::learned_rows::LearnedRows;
@@ -158,16 +157,6 @@ fn shorten(row: &mut [f32], most: f32) {
     if norm > most {
         row.iter_mut().for_each(|value| *value *= most / norm);
     }
-}
-
-/// The mean L2 norm of rows.
-pub(crate) fn mean_norm(values: &[f32], dim: usize) -> f64 {
-    let norms: Vec<f64> = values
-        .par_chunks_exact(dim)
-        .with_min_len(1024)
-        .map(|row| row.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt())
-        .collect();
-    norms.iter().sum::<f64>() / norms.len().max(1) as f64
 }
 
 #[cfg(test)]

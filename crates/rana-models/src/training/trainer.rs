@@ -11,7 +11,7 @@ use super::config::TrainerConfig;
 use super::error::TrainingError;
 use super::log::{LogEntry, StepReport, TrainingLog, ValidationReport};
 use super::meta_task::{Contrasts, MetaTask};
-use super::optimiser::{Adam, Moments, RowMoments, mean_norm};
+use super::optimiser::{Adam, Moments, RowMoments};
 use super::parameters::{Parameters, StartVectors};
 use super::run_config::RunConfig;
 use super::state::{Best, TrainingOutcome, TrainingState};
@@ -160,7 +160,7 @@ impl<'a> Trainer<'a> {
         self.model.freeze(parameters)
     }
 
-    /// A copy of the parameters as they stand, missed updates of rows made up for.
+    /// A copy of the parameters as they stand, after the updates that rows have missed so far.
     fn parameters(&mut self) -> Arc<Parameters> {
         let learned = self.state.parameters.rows.learned().to_vec();
         let TrainingState { step, parameters, row_moments, .. } = &mut self.state;
@@ -168,7 +168,7 @@ impl<'a> Trainer<'a> {
         Arc::new(self.state.parameters.clone())
     }
 
-    /// Draws the next batch of episodes with their negatives, and passes it by.
+    /// Draws the next batch of episodes with their negatives. The training goes on with the batch after it.
     pub fn draw_batch(&mut self) -> Vec<MetaTask> {
         self.batch().0
     }
@@ -380,4 +380,14 @@ impl<'a> Trainer<'a> {
         }
         Ok(ValidationReport { step: state.step, dev_mrr, is_best })
     }
+}
+
+/// The mean L2 norm of rows.
+fn mean_norm(values: &[f32], dim: usize) -> f64 {
+    let norms: Vec<f64> = values
+        .par_chunks_exact(dim)
+        .with_min_len(1024)
+        .map(|row| row.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt())
+        .collect();
+    norms.iter().sum::<f64>() / norms.len().max(1) as f64
 }

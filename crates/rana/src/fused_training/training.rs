@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use rana_embed::ModelKind;
 use rana_eval::FewShotEvaluation;
 use rana_eval::confidence::{Calibration, CalibrationExamples, CalibrationSize};
-use rana_fewshot::{CandidateRule, Fold, tasks_without};
+use rana_fewshot::{CandidateRule, Fold, PretrainingFacts, tasks_without};
 use rana_graph::{Observer, Split, Store, Task, Unit};
 use rana_models::OpenedRun;
 use rana_models::fused::{
@@ -17,7 +18,7 @@ use rana_models::training::{MetaTraining, Run, RunConfig};
 use rana_models::vectors::MeanTranslation;
 
 use super::error::FusedError;
-use crate::trial::{Measures, Named, Trial, TrialError, VectorPlan, Workspace, run_all};
+use crate::trial::{Measures, Named, Trial, TrialError, VectorPlan, VectorSettings, Workspace, run_all};
 
 /// Where the parts are in a run.
 const PARTS: &str = "parts";
@@ -52,6 +53,27 @@ pub struct Parts<'s> {
 }
 
 impl FusedTraining {
+    /// The training of a model and its evidence on a graph. Vectors are those of a preset of that name if there is one;
+    /// otherwise they follow the size of the graph and also know the facts of the train tasks.
+    #[must_use]
+    pub fn new(name: &str, model: RunConfig, fused: FusedConfig, store: &Store) -> Self {
+        let vectors = |of: ModelKind| {
+            let settings = VectorSettings::of_preset(name, of).unwrap_or_else(|_| VectorSettings {
+                facts: PretrainingFacts::TrainTasks,
+                ..VectorSettings::recommended(of, store)
+            });
+            VectorPlan::Train(settings)
+        };
+        let products = fused.evidence.contains(&EvidenceKind::Product);
+        Self {
+            name: name.to_owned(),
+            vectors: vectors(ModelKind::TransE),
+            products: products.then(|| vectors(ModelKind::DistMult)),
+            model,
+            fused,
+        }
+    }
+
     /// The trainings of the model that it needs: one on all train tasks, and one without each part of them.
     ///
     /// # Errors

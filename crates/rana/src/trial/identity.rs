@@ -5,7 +5,7 @@ use rana_models::training::RunConfig;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::vectors::VectorIdentity;
+use super::vector_plan::VectorIdentity;
 
 /// What a trial depends on: data, vectors and settings, seed included. Its name and its number in a list are no part
 /// of it.

@@ -5,7 +5,7 @@ mod identity;
 mod pace;
 mod result;
 mod series;
-mod vectors;
+mod vector_plan;
 mod workspace;
 
 use std::fs;
@@ -25,7 +25,7 @@ pub(crate) use identity::hash;
 pub use pace::Pace;
 pub use result::{Measurement, Measures, TestResult, TrialOutcome, TrialResult, TrialSeconds};
 pub use series::{Named, run_all};
-pub use vectors::{ReadyVectors, VectorIdentity, VectorPlan, VectorSettings};
+pub use vector_plan::{ReadyVectors, VectorIdentity, VectorPlan, VectorSettings};
 pub use workspace::Workspace;
 pub(crate) use workspace::write;
 

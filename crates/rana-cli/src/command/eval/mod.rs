@@ -1,8 +1,8 @@
 //! `rana eval`: measures a run, vectors or a training-free model on the tasks of a graph.
 
 pub(crate) mod card;
+pub(crate) mod evaluated_run;
 mod link_prediction;
-pub(crate) mod run;
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -110,7 +110,7 @@ impl On {
 
 pub(crate) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> {
     if OpenedRun::is_at(&args.source) {
-        return run::run(args, terminal);
+        return evaluated_run::run(args, terminal);
     }
     let store = Store::open(&args.source)?;
     let path = args.vectors_path()?;

@@ -49,7 +49,7 @@ pub struct VectorSettings {
     pub fold: Option<Fold>,
 }
 
-/// What vectors depend on, by which they are found again.
+/// What vectors depend on. Vectors of the same identity are trained once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VectorIdentity {
@@ -125,7 +125,7 @@ impl VectorPlan {
         }
     }
 
-    /// What they depend on, by which they are found again.
+    /// What they depend on.
     #[must_use]
     pub fn identity(&self) -> VectorIdentity {
         match self {

@@ -1,10 +1,14 @@
 //! [`Graph`]: the background facts over interned entities and relations.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use crate::array::Array;
 use crate::held_out::HeldOut;
 use crate::id::{Edge, EntityId, Fact, RelationId, TypeId};
 use crate::lists::Lists;
 use crate::names::{Names, Texts};
+use crate::prefixes::{Prefixes, last_part};
 
 /// Background facts over interned entities and relations, every relation with its inverse.
 ///
@@ -48,12 +52,8 @@ pub struct Graph {
     pub(crate) release_rows: Array<RelationId>,
     /// The facts for validation and for testing, in the order of [`HeldOut::ALL`].
     pub(crate) held_out: [Array<Fact>; 2],
-}
-
-/// The last part of an IRI; any other name as it is.
-fn short_name(name: &str) -> &str {
-    let last = name.trim_end_matches('/').rsplit(['/', '#']).next().unwrap_or(name);
-    if name.contains("://") && !last.is_empty() { last } else { name }
+    /// Short names of IRIs.
+    pub(crate) prefixes: Arc<Prefixes>,
 }
 
 impl Graph {
@@ -132,18 +132,45 @@ impl Graph {
         self.relations.name(relation.number() as u32)
     }
 
-    /// What to call an entity: its label, or the last part of its name if that is an IRI, or its name.
+    /// The name of an entity, in short form (`wd:Q42`) if it is an IRI of a known namespace.
     #[must_use]
-    pub fn entity_title(&self, entity: EntityId) -> &str {
-        self.entity_label(entity).unwrap_or_else(|| short_name(self.entity_name(entity)))
+    pub fn entity_short_name(&self, entity: EntityId) -> Cow<'_, str> {
+        self.short_name(self.entity_name(entity))
     }
 
-    /// What to call a relation: its label, or the last part of its name if that is an IRI, or its name; marked if it is
-    /// an inverse.
+    /// A name, in short form (`wdt:P740`) if it is an IRI of a known namespace.
+    #[must_use]
+    pub fn short_name<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        self.prefixes.shorten(name).map_or(Cow::Borrowed(name), Cow::Owned)
+    }
+
+    /// The prefixes of short names.
+    #[must_use]
+    pub fn prefixes(&self) -> &Prefixes {
+        &self.prefixes
+    }
+
+    /// What to call an entity: its label, the short form of an IRI, its last part, or the name itself.
+    #[must_use]
+    pub fn entity_title(&self, entity: EntityId) -> Cow<'_, str> {
+        match self.entity_label(entity) {
+            Some(label) => Cow::Borrowed(label),
+            None => self.title(self.entity_name(entity)),
+        }
+    }
+
+    /// What to call a relation, as for an entity; marked if it is an inverse.
     #[must_use]
     pub fn relation_title(&self, relation: RelationId) -> String {
-        let title = self.relation_label(relation).unwrap_or_else(|| short_name(self.relation_name(relation)));
+        let title = match self.relation_label(relation) {
+            Some(label) => Cow::Borrowed(label),
+            None => self.title(self.relation_name(relation)),
+        };
         format!("{title}{}", if relation.is_inverse() { "⁻¹" } else { "" })
+    }
+
+    fn title<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        self.prefixes.shorten(name).map_or_else(|| Cow::Borrowed(last_part(name)), Cow::Owned)
     }
 
     /// The name of a relation with `⁻¹` after it if it is read backwards.

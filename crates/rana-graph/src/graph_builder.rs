@@ -1,6 +1,7 @@
 //! [`GraphBuilder`]: makes a [`Graph`] fact by fact.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +11,7 @@ use crate::held_out::{HeldOut, HeldOutBuilder, HeldOutReport};
 use crate::id::{Edge, EntityId, Fact, RelationId, TypeId};
 use crate::lists::Lists;
 use crate::names::{Names, NamesBuilder, Texts, hash};
+use crate::prefixes::Prefixes;
 use crate::statement_batch::{Batch, Kind, NamedStatement};
 
 /// What to do with a fact that was seen before.
@@ -54,6 +56,7 @@ pub struct GraphBuilder {
     release_rows: Vec<RelationId>,
     task_relations: NamesBuilder,
     held_out: [HeldOutBuilder; 2],
+    prefixes: Prefixes,
 }
 
 impl GraphBuilder {
@@ -61,6 +64,11 @@ impl GraphBuilder {
     #[must_use]
     pub fn new(duplicates: Duplicates) -> Self {
         Self { duplicates, ..Self::default() }
+    }
+
+    /// Sets the prefixes of short names.
+    pub fn set_prefixes(&mut self, prefixes: Prefixes) {
+        self.prefixes = prefixes;
     }
 
     /// The id of an entity, new if its name was not seen before.
@@ -289,6 +297,7 @@ impl GraphBuilder {
             release_rows,
             task_relations,
             held_out,
+            prefixes,
             ..
         } = self;
         drop(self.seen);
@@ -319,6 +328,7 @@ impl GraphBuilder {
             relations,
             release_rows: release_rows.into(),
             held_out: held_out.map(|list| list.facts.into()),
+            prefixes: Arc::new(prefixes),
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::graph::Graph;
 use crate::graph_builder::{Duplicates, GraphBuilder, LabelRank};
 use crate::held_out::{HeldOut, HeldOutReport};
 use crate::observer::{Observer, Unit};
+use crate::prefixes::Prefixes;
 use crate::skipped::Skipped;
 use crate::statement_batch::{Batch, BatchSender, Disconnected, Kind, NamedStatement, pipeline};
 use crate::store::{Counts, Input, Store};
@@ -283,6 +284,7 @@ struct Read {
     inputs: Vec<Input>,
     reports: Vec<SourceReport>,
     skipped: Skipped,
+    prefixes: Prefixes,
 }
 
 /// Reads one source after the other and sends their statements to the thread that builds the graph.
@@ -292,7 +294,12 @@ fn read_sources(
     progress: &dyn Observer,
     sender: &mut BatchSender,
 ) -> Result<Read, FormatError> {
-    let mut read = Read { inputs: Vec::new(), reports: Vec::new(), skipped: Skipped::new(options.lenient) };
+    let mut read = Read {
+        inputs: Vec::new(),
+        reports: Vec::new(),
+        skipped: Skipped::new(options.lenient),
+        prefixes: Prefixes::default(),
+    };
     for (number, Planned { source, held_out }) in sources.iter().enumerate() {
         let mut open = source.open(progress)?;
         let format = match options.format {
@@ -305,8 +312,14 @@ fn read_sources(
             held_out: *held_out,
             ..SourceReport::default()
         };
-        let mut interpreter =
-            Interpreter { options, format, report, skipped: read.skipped.with_same_policy(), sender };
+        let mut interpreter = Interpreter {
+            options,
+            format,
+            report,
+            skipped: read.skipped.with_same_policy(),
+            prefixes: &mut read.prefixes,
+            sender,
+        };
         let read_options = ReadOptions { delimited: &options.delimited, number };
         read_facts(format, &mut open, &read_options, &mut interpreter)?;
         let Interpreter { report, skipped, .. } = interpreter;
@@ -324,6 +337,7 @@ struct Interpreter<'a> {
     format: Format,
     report: SourceReport,
     skipped: Skipped,
+    prefixes: &'a mut Prefixes,
     sender: &'a mut BatchSender,
 }
 
@@ -392,6 +406,10 @@ impl Sink for Interpreter<'_> {
     fn malformed(&mut self, error: FormatError) -> Result<(), FormatError> {
         self.skipped.skip_or_fail(error)
     }
+
+    fn prefix(&mut self, prefix: &str, namespace: &str) {
+        self.prefixes.declare(prefix, namespace);
+    }
 }
 
 /// Adds a batch of statements to a graph.
@@ -413,10 +431,11 @@ fn add(builder: &mut GraphBuilder, batch: &Batch) {
     }
 }
 
-fn finish(builder: GraphBuilder, read: Read, sources: &[Planned], options: &ImportOptions) -> Imported {
+fn finish(mut builder: GraphBuilder, read: Read, sources: &[Planned], options: &ImportOptions) -> Imported {
     let (duplicates, self_loops) = (builder.duplicate_count(), builder.self_loop_count());
     let asked = sources.iter().filter_map(|planned| planned.held_out);
     let held_out = asked.map(|part| (part, builder.held_out_report(part))).collect();
+    builder.set_prefixes(read.prefixes);
     let graph = builder.finish();
     let tasks = TaskSetBuilder::default().finish();
     let report = ImportReport {

@@ -41,6 +41,7 @@ mod lists;
 mod named_enum;
 mod names;
 mod observer;
+mod prefixes;
 mod skipped;
 mod statement_batch;
 mod statistics;
@@ -63,6 +64,7 @@ pub use keyed_rng::keyed_rng;
 pub use lists::Lists;
 pub use names::{Names, NamesBuilder, Texts};
 pub use observer::{Observer, Turn, Unit};
+pub use prefixes::{Prefixes, last_part};
 pub use statistics::{
     Cardinality, DegreeBucket, Degrees, FewShotRule, RelationStatistics, Spread, Statistics, TaskStatistics,
 };

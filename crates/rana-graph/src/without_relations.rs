@@ -65,6 +65,7 @@ impl Graph {
                 .into(),
             release_rows: Vec::new().into(),
             held_out: self.held_out.each_ref().map(remaining),
+            prefixes: self.prefixes.clone(),
         }
     }
 }

@@ -27,9 +27,11 @@ export function button(text, onClick, attributes = {}) {
   return el("button", { type: "button", ...attributes, on: { click: onClick } }, text);
 }
 
-/** The label of an entity, and its name in small print if it differs. */
+/** The label of an entity; in small print its short name if it differs, and what tells it from its namesakes. */
 export function entityNode(entity) {
-  const name = entity.label === entity.name ? null : el("small", { class: "name" }, entity.name);
+  const short = entity.short ?? entity.name;
+  const beside = [entity.label === short ? null : short, entity.distinction].filter(Boolean).join(" · ");
+  const name = beside ? el("small", { class: "name", title: entity.name }, beside) : null;
   return el(
     "span",
     { class: "entity" },

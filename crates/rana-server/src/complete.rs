@@ -335,10 +335,11 @@ fn head_answers(
     limits: &AnswerLimits,
     reasons: bool,
 ) -> HeadAnswers {
-    let answers = learned.complete(head, limits).into_iter();
-    let answers = answers.map(|answer| AnswerBody {
+    let answers = learned.complete(head, limits);
+    let tails: Vec<EntityId> = answers.iter().map(|answer| answer.pair.tail).collect();
+    let answers = answers.into_iter().zip(Entity::list(graph, &tails)).map(|(answer, tail)| AnswerBody {
         rank: answer.rank,
-        tail: Entity::new(graph, answer.pair.tail),
+        tail,
         score: answer.score,
         confidence: answer.confidence,
         known: answer.known,

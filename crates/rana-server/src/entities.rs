@@ -62,10 +62,8 @@ pub(crate) struct FoundEntities {
 /// An entity that was found.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FoundEntity {
-    /// Its unique name in the graph.
-    name: String,
-    /// Its label, or its name if it has none.
-    label: String,
+    #[serde(flatten)]
+    entity: Entity,
     /// The names of its types.
     types: Vec<String>,
     /// The number of its facts.
@@ -103,10 +101,8 @@ impl From<Match> for MatchKind {
 /// An entity and its neighbours.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EntityDetail {
-    /// Its unique name in the graph.
-    name: String,
-    /// Its label, or its name if it has none.
-    label: String,
+    #[serde(flatten)]
+    entity: Entity,
     /// The names of its types.
     types: Vec<String>,
     /// The number of its facts.
@@ -146,18 +142,16 @@ pub(crate) async fn search(
             let graph = &app.predictor.store().graph;
             let SearchParams { q, limit } = params;
             let query: String = q.chars().take(LONGEST_QUERY).collect();
-            let found = app.predictor.names().find(graph, &query, limit.min(MOST_FOUND)).into_iter();
+            let found = app.predictor.names().find(graph, &query, limit.min(MOST_FOUND));
+            let listed: Vec<EntityId> = found.iter().map(|found| found.entity).collect();
             let entities = found
-                .map(|found| {
-                    let Entity { name, label } = Entity::new(graph, found.entity);
-                    let types = types(graph, found.entity);
-                    FoundEntity {
-                        name,
-                        label,
-                        types,
-                        degree: graph.degree(found.entity),
-                        matched: found.matched.into(),
-                    }
+                .iter()
+                .zip(Entity::list(graph, &listed))
+                .map(|(found, entity)| FoundEntity {
+                    entity,
+                    types: types(graph, found.entity),
+                    degree: graph.degree(found.entity),
+                    matched: found.matched.into(),
                 })
                 .collect();
             JsonBytes::new(&FoundEntities { entities })
@@ -196,10 +190,8 @@ pub(crate) async fn detail(
                 inverse: edge.relation.is_inverse(),
                 entity: Entity::new(graph, edge.entity),
             });
-            let Entity { name, label } = Entity::new(graph, entity);
             JsonBytes::new(&EntityDetail {
-                name,
-                label,
+                entity: Entity::new(graph, entity),
                 types: types(graph, entity),
                 degree: edges.len(),
                 neighbours: neighbours.collect(),

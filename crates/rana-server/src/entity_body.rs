@@ -10,13 +10,18 @@ use utoipa::ToSchema;
 pub(crate) struct Entity {
     /// Its unique name in the graph.
     pub(crate) name: String,
-    /// Its label, or its name if it has none.
+    /// Its label; if it has none, the short form or the last part of an IRI, or its name.
     pub(crate) label: String,
+    /// The name in short form, such as `wd:Q42`; the name itself if it has none.
+    pub(crate) short: String,
+    /// What tells it from the other entities of the same label in a list, such as `city, country: France`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) distinction: Option<String>,
 }
 
 impl From<EntityRef> for Entity {
-    fn from(EntityRef { name, label }: EntityRef) -> Self {
-        Self { name, label }
+    fn from(EntityRef { name, label, short, distinction }: EntityRef) -> Self {
+        Self { name, label, short, distinction }
     }
 }
 
@@ -25,11 +30,21 @@ impl Entity {
         EntityRef::new(graph, entity).into()
     }
 
+    /// The entities of a list. Those of the same label are told apart.
+    pub(crate) fn list(graph: &Graph, entities: &[EntityId]) -> Vec<Self> {
+        EntityRef::list(graph, entities).into_iter().map(Self::from).collect()
+    }
+
     /// An entity by its name. The graph may no longer have it.
     pub(crate) fn named(graph: &Graph, name: &str) -> Self {
         match graph.entity(name) {
             Some(entity) => Self::new(graph, entity),
-            None => Self { name: name.to_owned(), label: name.to_owned() },
+            None => Self {
+                name: name.to_owned(),
+                label: name.to_owned(),
+                short: name.to_owned(),
+                distinction: None,
+            },
         }
     }
 }

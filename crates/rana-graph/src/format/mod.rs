@@ -155,6 +155,9 @@ pub(crate) trait Sink {
     fn statement(&mut self, statement: Statement<'_>, line: Option<u64>) -> Result<(), FormatError>;
     /// Receives an error in the content. Returning it ends the reading, `Ok` skips the place.
     fn malformed(&mut self, error: FormatError) -> Result<(), FormatError>;
+    /// Receives a prefix that the file declares for a namespace.
+    #[cfg_attr(not(feature = "rdf"), expect(dead_code, reason = "only RDF has prefixes"))]
+    fn prefix(&mut self, prefix: &str, namespace: &str);
 }
 
 /// Settings of the readers, where a format has any.

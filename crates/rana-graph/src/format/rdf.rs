@@ -44,7 +44,8 @@ pub(super) fn read(
     let mut names = TermNames { number: options.number, renames, ..TermNames::default() };
     let root = (format == Format::RdfXml).then(|| xml_root(&source.sample)).flatten();
     let mut content = Tail { content: &mut source.content, last: Vec::new() };
-    for quad in parser.for_reader(&mut content) {
+    let mut quads = parser.for_reader(&mut content);
+    for quad in &mut quads {
         match quad {
             Ok(quad) => names.hand_over(&quad, sink)?,
             Err(RdfParseError::Io(source)) if !is_bad_text(&source) => {
@@ -53,6 +54,10 @@ pub(super) fn read(
             Err(error) => sink.malformed(syntax_error(&name, &error))?,
         }
     }
+    for (prefix, namespace) in quads.prefixes() {
+        sink.prefix(prefix, namespace);
+    }
+    drop(quads);
     match root {
         Some(root) if !closes_root(&content.last, &root) => Err(FormatError::malformed(
             Place::file(&name),

@@ -7,6 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::graph::Graph;
 use crate::held_out::HeldOut;
+use crate::prefixes::Prefixes;
 use crate::tasks::{Split, TaskSet};
 
 /// The self-description of a store: `manifest.json`.
@@ -22,6 +23,9 @@ pub struct Manifest {
     pub counts: Counts,
     /// Where the graph came from.
     pub inputs: Vec<Input>,
+    /// The prefixes that the inputs declare for short names.
+    #[serde(default, skip_serializing_if = "Prefixes::is_empty")]
+    pub prefixes: Prefixes,
     /// The directory, beside the manifest, that holds the arrays.
     pub data: String,
     /// Size and checksum of every array file.

@@ -34,6 +34,7 @@ pub(super) fn open(path: &Path) -> Result<Store, StoreError> {
         type_relations: files.array("types.relations")?,
         release_rows: files.array("relations.release_rows")?,
         held_out: [files.array("held_out.valid")?, files.array("held_out.test")?],
+        prefixes: Arc::new(manifest.prefixes.clone()),
     };
     let tasks = TaskSet {
         tasks: files.array("tasks")?,

@@ -45,6 +45,7 @@ pub(super) fn write(
         written_by: concat!("rana ", env!("CARGO_PKG_VERSION")).to_owned(),
         counts: Counts::of(graph, tasks),
         inputs,
+        prefixes: graph.prefixes().clone(),
         data: data_name(&files),
         files,
         checksum: String::new(),

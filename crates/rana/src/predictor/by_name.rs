@@ -39,7 +39,8 @@ impl Predictor {
     pub fn entity(&self, text: &str) -> Result<EntityId, Unresolved> {
         let graph = self.graph();
         // Names need no index, and reading millions of labels takes a while.
-        if let Some(entity) = graph.entity(text) {
+        let by_short_name = || graph.entity(&graph.prefixes().expand(text)?);
+        if let Some(entity) = graph.entity(text).or_else(by_short_name) {
             return Ok(entity);
         }
         self.names().resolve(graph, text).or_else(|error| match error.is_ambiguous {

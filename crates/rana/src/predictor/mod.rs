@@ -8,6 +8,7 @@ mod entity_ref;
 mod error;
 mod explanation;
 mod learned_relation;
+mod namesakes;
 mod plausible_heads;
 #[allow(clippy::module_inception)]
 mod predictor;
@@ -21,6 +22,7 @@ pub use entity_ref::EntityRef;
 pub use error::{PrecisionError, PredictorError};
 pub use explanation::{AttentionEdge, Explanation, Resembled, SharedPath, SourceShare, Step};
 pub use learned_relation::{Answer, LearnedRelation};
+pub use namesakes::distinctions;
 pub use predictor::Predictor;
 pub use relation_names::{UnknownRelation, relation};
 pub use request::{AnswerLimits, CandidateChoice, RelationRequest};

@@ -1,4 +1,5 @@
-//! Relations, types and entities as people write them: a name, a label, or the last part of an IRI.
+//! Relations, types and entities as people write them: a name, its short form (`wdt:P740`), a label, or the last part of an
+//! IRI.
 
 use std::fmt;
 
@@ -34,18 +35,21 @@ impl fmt::Display for UnknownRelation {
     }
 }
 
-/// The last part of an IRI or of a name with colons: what people say of it.
+/// The last part of an IRI or of a name with colons.
 fn last_part(name: &str) -> &str {
-    name.trim_end_matches(['/', '>']).rsplit(['/', '#', ':']).next().unwrap_or(name)
+    let last = rana_graph::last_part(name);
+    last.rsplit(':').next().unwrap_or(last)
 }
 
-/// The relation that a text names: by its name, by its label, or by the last part of its IRI, if it is the only one.
+/// The relation that a text names: by its name or its short form, by its label, or by the last part of its IRI, if it is
+/// the only one.
 /// Case counts where it decides.
 ///
 /// # Errors
 /// If no relation is called so, or several are; with the relations that may be meant.
 pub fn relation(graph: &Graph, text: &str) -> Result<RelationId, UnknownRelation> {
-    if let Some(relation) = graph.relation(text) {
+    let by_short_name = || graph.relation(&graph.prefixes().expand(text)?);
+    if let Some(relation) = graph.relation(text).or_else(by_short_name) {
         return Ok(relation);
     }
     let all: Vec<RelationId> = (0..graph.named_relation_count() as u32).map(RelationId::forward).collect();
@@ -105,7 +109,8 @@ pub(super) fn entity_by_last_part(graph: &Graph, text: &str) -> Option<EntityId>
 /// The type that a text names: by its name, by the label of the entity of this name, or by the last part of its IRI.
 pub(super) fn type_called(graph: &Graph, text: &str) -> Option<TypeId> {
     let names = graph.type_names();
-    if let Some(id) = names.id(text) {
+    let by_short_name = || names.id(&graph.prefixes().expand(text)?);
+    if let Some(id) = names.id(text).or_else(by_short_name) {
         return Some(TypeId(id));
     }
     let lower = text.to_lowercase();

@@ -1,5 +1,6 @@
 //! How names and labels are compared: without case, accents and punctuation.
 
+use rana_graph::last_part;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -15,7 +16,7 @@ pub(super) fn folded(text: &str) -> String {
 
 /// Appends a text as it is compared.
 pub(super) fn fold_into(out: &mut String, text: &str) {
-    let text = local(text);
+    let text = last_part(text);
     let start = out.len();
     let words = Words { out, start };
     if text.is_ascii() {
@@ -34,18 +35,6 @@ pub(super) fn fold_into(out: &mut String, text: &str) {
         // Nothing but signs, such as `→`: they are all there is to find it by.
         Words { out, start }
             .push_all(text.chars().flat_map(char::to_lowercase), |c| !c.is_whitespace() && !c.is_control());
-    }
-}
-
-/// The last part of an IRI; any other text as it is.
-fn local(text: &str) -> &str {
-    if !text.contains("://") {
-        return text;
-    }
-    let trimmed = text.trim_end_matches(['/', '#']);
-    match trimmed.rsplit(['/', '#']).next() {
-        Some(end) if !end.is_empty() => end,
-        _ => text,
     }
 }
 

@@ -21,6 +21,8 @@ pub(super) struct Completion {
 struct LearnedRow {
     name: String,
     label: String,
+    #[serde(skip)]
+    short: String,
     in_graph: bool,
     model: String,
     support: Vec<[EntityRef; 2]>,
@@ -60,6 +62,7 @@ impl Completion {
         let relation = LearnedRow {
             name: name.to_owned(),
             label: known.map_or_else(|| name.to_owned(), |relation| learned.graph().relation_title(relation)),
+            short: learned.graph().short_name(name).into_owned(),
             in_graph: known.is_some(),
             model: predictor.model_name().to_owned(),
             support: learned.support().iter().map(|pair| [entity(pair.head), entity(pair.tail)]).collect(),
@@ -67,29 +70,27 @@ impl Completion {
             candidates: learned.candidates().len(),
             note: learned.note(),
         };
-        let results = answered.iter().map(|of| HeadRow {
-            head: entity(of.head),
-            answers: of
-                .answers
-                .iter()
-                .map(|(answer, explanation)| AnswerRow {
-                    rank: answer.rank,
-                    tail: entity(answer.pair.tail),
-                    score: answer.score,
-                    confidence: answer.confidence,
-                    known: answer.known,
-                    withheld: answer.withheld,
-                    explanation: explanation.clone(),
-                })
-                .collect(),
+        let results = answered.iter().map(|of| {
+            let tails: Vec<_> = of.answers.iter().map(|(answer, _)| answer.pair.tail).collect();
+            let tails = EntityRef::list(learned.graph(), &tails);
+            let answers = of.answers.iter().zip(tails).map(|((answer, explanation), tail)| AnswerRow {
+                rank: answer.rank,
+                tail,
+                score: answer.score,
+                confidence: answer.confidence,
+                known: answer.known,
+                withheld: answer.withheld,
+                explanation: explanation.clone(),
+            });
+            HeadRow { head: entity(of.head), answers: answers.collect() }
         });
         Self { relation, results: results.collect() }
     }
 
     pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
-        let LearnedRow { name, label, in_graph, model, support, record, candidates, .. } = &self.relation;
+        let LearnedRow { label, short, in_graph, model, support, record, candidates, .. } = &self.relation;
         let kind = if *in_graph { "" } else { ", new to the graph" };
-        let beside = if label == name { String::new() } else { format!(" ({name})") };
+        let beside = if label == short { String::new() } else { format!(" ({short})") };
         let record = record.map_or_else(String::new, |record| {
             format!("; each pair found by the others with a mean reciprocal rank of {record:.2}")
         });
@@ -127,9 +128,11 @@ impl Completion {
     }
 }
 
-/// The name in brackets where the label does not tell it.
+/// The short name in brackets where the label does not tell it, and what tells namesakes apart.
 fn name_beside(entity: &EntityRef) -> String {
-    if entity.label == entity.name { String::new() } else { format!(" ({})", entity.name) }
+    let name = if entity.label == entity.short { String::new() } else { format!(" ({})", entity.short) };
+    let distinction = entity.distinction.as_ref().map_or_else(String::new, |text| format!(", {text}"));
+    format!("{name}{distinction}")
 }
 
 fn print_reasons(rank: usize, why: &Explanation, out: &mut dyn Write) -> io::Result<()> {

@@ -231,6 +231,8 @@ impl Sink for PathGraphSink<'_> {
     fn malformed(&mut self, error: FormatError) -> Result<(), FormatError> {
         self.skipped.skip_or_fail(error)
     }
+
+    fn prefix(&mut self, _: &str, _: &str) {}
 }
 
 /// Adds the facts of a batch whose names are in the released vocabularies, and returns their number.

@@ -13,7 +13,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / "target" / "bench-venv"
 DATA = ROOT / "target" / "bench-data"
-RANA = ROOT / "target" / "release" / "rana"
+# The program that is measured; another one by the variable RANA.
+RANA = Path(os.environ.get("RANA", ROOT / "target" / "release" / "rana"))
 
 
 def positive(text: str) -> int:

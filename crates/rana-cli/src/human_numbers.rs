@@ -30,6 +30,22 @@ pub(crate) fn bytes(count: u64) -> String {
     indicatif::HumanBytes(count).to_string()
 }
 
+/// The bytes of a size such as 4G, 500M or 7.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let wrong = || format!("`{text}` is not a size; say for instance 4G or 500M");
+    let digits = text.trim_end_matches(|of: char| of.is_ascii_alphabetic());
+    let factor = match text[digits.len()..].to_ascii_uppercase().trim_end_matches('B') {
+        "" => 1,
+        "K" => 1_000,
+        "M" => 1_000_000,
+        "G" => 1_000_000_000,
+        _ => return Err(wrong()),
+    };
+    let number: f64 = digits.parse().map_err(|_| wrong())?;
+    let bytes = number * f64::from(factor);
+    if bytes.is_finite() && bytes > 0.0 { Ok(bytes as u64) } else { Err(wrong()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,5 +62,15 @@ mod tests {
         assert_eq!(thousands(999), "999");
         assert_eq!(thousands(1_000), "1,000");
         assert_eq!(thousands(4_838_244), "4,838,244");
+    }
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        for (text, bytes) in [("4G", 4_000_000_000), ("500MB", 500_000_000), ("1.5k", 1_500), ("7", 7)] {
+            assert_eq!(size(text), Ok(bytes));
+        }
+        for text in ["", "G", "4X", "-1G", "nan", "0"] {
+            assert!(size(text).unwrap_err().contains("is not a size"), "{text}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 mod cli;
 mod command;
 mod error;
+mod escaped_output;
 mod hint;
 mod human_numbers;
 mod interrupt;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use rana::graph::{Observer, Unit};
 
+use crate::escaped_output::escape;
 use crate::human_numbers::thousands;
 
 /// A progress bar with rate and time left.
@@ -43,7 +44,7 @@ impl Bar {
                 let _ = write!(text, "{:.1}/s", state.per_sec());
             },
         ));
-        bar.set_message(message.to_owned());
+        bar.set_message(escape(message).into_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
         *self.current() = Some(bar);
     }
@@ -51,7 +52,7 @@ impl Bar {
     /// Changes the text before the bar.
     pub(crate) fn say(&self, message: impl FnOnce() -> String) {
         if let Some(bar) = &*self.current() {
-            bar.set_message(message());
+            bar.set_message(escape(&message()).into_owned());
         }
     }
 

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::cli::OutputArgs;
 use crate::error::CliError;
+use crate::escaped_output::Escaped;
 use crate::hint::Hint;
 use crate::progress_bar::Bar;
 
@@ -15,6 +16,14 @@ pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
 const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
+
+/// Standard output for data such as facts. On a terminal control characters are escaped; elsewhere bytes stay as they are.
+pub(crate) fn data_output() -> Box<dyn Write + Send> {
+    match io::stdout().is_terminal() {
+        true => Box::new(Escaped::new(io::stdout())),
+        false => Box::new(io::stdout()),
+    }
+}
 
 /// The output of a command, and how much of it is shown.
 pub(crate) struct Terminal {
@@ -43,7 +52,7 @@ impl Terminal {
         value: &T,
         human: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), CliError> {
-        let mut out = anstream::stdout().lock();
+        let mut out = Escaped::new(anstream::stdout().lock());
         if self.json {
             serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
             writeln!(out)?;
@@ -64,7 +73,9 @@ impl Terminal {
             return self.result(value, |_| Ok(()));
         }
         if !self.quiet {
-            human(&mut anstream::stderr().lock())?;
+            let mut out = Escaped::new(anstream::stderr().lock());
+            human(&mut out)?;
+            out.flush()?;
         }
         Ok(())
     }
@@ -72,20 +83,20 @@ impl Terminal {
     /// Prints a warning, also with `--json`.
     pub(crate) fn warn(&self, text: &str) {
         if !self.quiet {
-            let _ = writeln!(anstream::stderr(), "{YELLOW}warning:{YELLOW:#} {text}");
+            let _ = writeln!(Escaped::new(anstream::stderr()), "{YELLOW}warning:{YELLOW:#} {text}");
         }
     }
 
     /// Prints a line about the progress of long work. Unlike a progress bar, it stays in a log.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
-            let _ = writeln!(anstream::stderr(), "{DIM}{text}{DIM:#}");
+            let _ = writeln!(Escaped::new(anstream::stderr()), "{DIM}{text}{DIM:#}");
         }
     }
 
     /// Prints an error, and a hint if there is one.
     pub(crate) fn error(&self, error: &CliError) {
-        let mut out = anstream::stderr();
+        let mut out = Escaped::new(anstream::stderr());
         let _ = writeln!(out, "{RED}error:{RED:#} {error}");
         if let Some(hint) = error.hint() {
             let _ = writeln!(out, "{DIM}hint:{DIM:#} {hint}");

@@ -3,6 +3,8 @@
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use rana::report::ResultsTable;
 
+use crate::escaped_output::escape;
+
 /// A plain table; columns whose title begins with `#` hold numbers and are aligned to the right.
 pub(crate) fn table<const N: usize>(
     titles: [&str; N],
@@ -15,7 +17,7 @@ pub(crate) fn table<const N: usize>(
         if title.starts_with('#') { cell.set_alignment(CellAlignment::Right) } else { cell }
     }));
     for row in rows {
-        table.add_row(row);
+        table.add_row(row.map(|cell| escape(&cell).into_owned()));
     }
     for (at, title) in titles.iter().enumerate() {
         if let Some(column) = table.column_mut(at) {
@@ -36,7 +38,7 @@ pub(crate) fn results(results: &ResultsTable) -> String {
     let cells = results.titles.iter().enumerate();
     table.set_header(cells.map(|(at, title)| Cell::new(title).set_alignment(right(at))));
     for row in &results.rows {
-        table.add_row(row);
+        table.add_row(row.iter().map(|cell| escape(cell).into_owned()));
     }
     for at in 0..results.titles.len() {
         if let Some(column) = table.column_mut(at) {

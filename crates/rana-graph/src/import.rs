@@ -75,6 +75,8 @@ pub struct ImportOptions {
     /// Hold out the `valid` and `test` files of source directories, instead of reading them into
     /// the graph.
     pub splits: bool,
+    /// How many bytes a compressed source may have after decompression; any number if not set.
+    pub max_decompressed: Option<u64>,
 }
 
 /// The result of an import: the graph, its tasks, and a report.
@@ -301,7 +303,7 @@ fn read_sources(
         prefixes: Prefixes::default(),
     };
     for (number, Planned { source, held_out }) in sources.iter().enumerate() {
-        let mut open = source.open(progress)?;
+        let mut open = source.open(options.max_decompressed, progress)?;
         let format = match options.format {
             Some(format) => format,
             None => detect(&open)?,

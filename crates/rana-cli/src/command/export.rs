@@ -15,7 +15,7 @@ use super::embed::vectors_path;
 use super::eval::only_vectors;
 use crate::error::CliError;
 use crate::human_numbers::thousands;
-use crate::terminal::{BOLD, Terminal};
+use crate::terminal::{BOLD, Terminal, data_output};
 
 /// Write the facts or the vectors of a graph store to files of another format.
 #[derive(Debug, Args)]
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<(), CliError
         Target::Facts(format) => {
             let facts = facts(&store, args.with_tasks);
             if to_stdout {
-                let out = io::BufWriter::with_capacity(256 * 1024, io::stdout());
+                let out = io::BufWriter::with_capacity(256 * 1024, data_output());
                 export_facts(&store.graph, &facts, format, out).map_err(failed)?;
                 return Ok(());
             }

@@ -14,7 +14,7 @@ use rana::graph::{
 use serde::Serialize;
 
 use crate::error::CliError;
-use crate::human_numbers::{bytes, thousands};
+use crate::human_numbers::{bytes, size, thousands};
 use crate::terminal::{BOLD, DIM, Terminal};
 use crate::text_table::table;
 
@@ -87,6 +87,9 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "COLUMN", help_heading = "Tables")]
     tail: Option<Column>,
 
+    /// How large a compressed file may be after decompression, such as 20G; any size if not given.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_decompressed: Option<u64>,
     /// What to do with literals that are not labels: leave them out, or make each one an entity.
     #[arg(long, default_value = "drop", value_parser = literals(), help_heading = "Meaning")]
     literals: Literals,
@@ -128,6 +131,7 @@ impl ImportArgs {
             valid: sources(&self.valid),
             test: sources(&self.test),
             splits: self.splits,
+            max_decompressed: self.max_decompressed,
         }
     }
 }

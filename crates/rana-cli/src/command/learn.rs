@@ -11,7 +11,7 @@ use rana::{LEARNED, LearnError, Learning, Predictor, Quality};
 use serde::Serialize;
 
 use crate::error::CliError;
-use crate::human_numbers::{duration, thousands};
+use crate::human_numbers::{duration, size, thousands};
 use crate::learn_progress::LearnProgress;
 use crate::terminal::{BOLD, DIM, Terminal};
 use crate::text_table::table;
@@ -43,7 +43,7 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     budget: Option<Duration>,
     /// How much memory it may take, such as 4G.
-    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
     /// A relation whose facts are not used at all, to see how well it would be completed; may be repeated.
     #[arg(long, value_name = "RELATION")]
@@ -58,22 +58,6 @@ pub(crate) struct LearnArgs {
     /// How many threads to use; all processors if not given.
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-}
-
-/// A size such as 4G, 500M or a number of bytes.
-fn memory(text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is not a size; say for instance 4G or 500M");
-    let digits = text.trim_end_matches(|of: char| of.is_ascii_alphabetic());
-    let factor = match text[digits.len()..].to_ascii_uppercase().trim_end_matches('B') {
-        "" => 1,
-        "K" => 1_000,
-        "M" => 1_000_000,
-        "G" => 1_000_000_000,
-        _ => return Err(wrong()),
-    };
-    let number: f64 = digits.parse().map_err(|_| wrong())?;
-    let bytes = number * f64::from(factor);
-    if bytes.is_finite() && bytes > 0.0 { Ok(bytes as u64) } else { Err(wrong()) }
 }
 
 /// The language of the environment: `de` for `de_AT.UTF-8`.
@@ -208,7 +192,7 @@ fn said(row: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{language, memory};
+    use super::language;
 
     #[test]
     fn the_language_is_that_of_the_environment() {
@@ -219,16 +203,6 @@ mod tests {
         assert_eq!(of("LC_ALL", "fr").as_deref(), Some("fr"));
         for value in ["C", "C.UTF-8", "POSIX", ""] {
             assert_eq!(of("LANG", value), None, "{value}");
-        }
-    }
-
-    #[test]
-    fn sizes_are_read_as_people_write_them() {
-        for (text, bytes) in [("4G", 4_000_000_000), ("500MB", 500_000_000), ("1.5k", 1_500), ("7", 7)] {
-            assert_eq!(memory(text), Ok(bytes));
-        }
-        for text in ["", "G", "4X", "-1G", "nan", "0"] {
-            assert!(memory(text).unwrap_err().contains("is not a size"), "{text}");
         }
     }
 }

@@ -3,6 +3,7 @@
 use csv::ByteRecord;
 
 use super::columns::is_header;
+use super::limits::{Limited, Rows};
 use super::source::read_error;
 use super::{Columns, FormatError, OpenSource, Place, Sink, Statement};
 
@@ -50,7 +51,8 @@ pub(super) fn read(
         None => sample.find_delimiter(&name)?,
     };
     let width = sample.usual_width(delimiter);
-    let mut reader = reader(delimiter).from_reader(&mut source.content);
+    let rows = Rows::new(delimiter, is_quoted(delimiter));
+    let mut reader = reader(delimiter).from_reader(Limited::new(&mut source.content, rows));
     let mut record = ByteRecord::new();
     let mut layout: Option<Layout> = None;
     loop {

@@ -58,14 +58,18 @@ fn from_content(sample: &[u8]) -> Option<Format> {
 }
 
 /// A text without the comments, of Turtle or of XML, at its start.
-fn skip_comments(text: &str) -> &str {
-    let text = text.trim_start();
-    let rest = if text.starts_with('#') {
-        text.split_once('\n').map(|(_, rest)| rest)
-    } else {
-        text.strip_prefix("<!--").and_then(|text| text.split_once("-->")).map(|(_, rest)| rest)
-    };
-    rest.map_or(text, skip_comments)
+fn skip_comments(mut text: &str) -> &str {
+    loop {
+        text = text.trim_start();
+        let rest = match text.starts_with('#') {
+            true => text.split_once('\n'),
+            false => text.strip_prefix("<!--").and_then(|text| text.split_once("-->")),
+        };
+        match rest {
+            Some((_, rest)) => text = rest,
+            None => return text,
+        }
+    }
 }
 
 /// Whether a line is the beginning of a Turtle statement about an IRI; rows of a table that holds

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use super::{ColumnsProblem, Format};
+use super::{ColumnsProblem, Format, Limit};
 use crate::store::hint;
 
 /// A place in an input: file, and line and column where they are known, both counted from one.
@@ -53,6 +53,14 @@ pub enum FormatError {
         place: Place,
         /// What was expected, what was found, and what to do.
         problem: String,
+    },
+    /// The content passes a limit that keeps the memory and time of a reader bounded.
+    #[error("{place}: {limit}")]
+    Limit {
+        /// Where.
+        place: Place,
+        /// Which limit.
+        limit: Limit,
     },
     /// An operation of the file system failed.
     #[error("{file}: could not {action}: {source}{}", hint(source))]

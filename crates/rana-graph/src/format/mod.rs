@@ -5,6 +5,7 @@ mod delimited;
 mod detect;
 mod error;
 mod fact_writer;
+mod limits;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(feature = "rdf")]
@@ -21,6 +22,7 @@ pub use columns::{Column, Columns, ColumnsProblem, Role};
 pub use delimited::{DelimitedOptions, Header};
 pub use error::{FormatError, Place};
 pub use fact_writer::{ExportError, FactFormat, export_facts, export_release};
+pub use limits::Limit;
 pub use source::Source;
 
 pub(crate) use detect::detect;

@@ -8,9 +8,13 @@ use oxrdf::{LiteralRef, NamedOrBlankNode, Quad, Term, TripleRef};
 use oxrdfio::{RdfFormat, RdfParseError, RdfParser, RdfSerializer};
 
 use super::fact_writer::{ExportError, names};
+use super::limits::{Limited, Terse, Watch, Xml};
 use super::{Format, FormatError, Literal, OpenSource, Place, ReadOptions, Sink, Statement};
 use crate::graph::Graph;
 use crate::id::{Fact, RelationId};
+
+/// Some editors write it at the start of a text; it is no part of the content.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Names that are not IRIs are exported percent-encoded after this prefix, and decoded when read.
 const NAME_PREFIX: &str = "urn:rana:name:";
@@ -43,7 +47,15 @@ pub(super) fn read(
     let renames = !matches!(format, Format::NTriples | Format::NQuads);
     let mut names = TermNames { number: options.number, renames, ..TermNames::default() };
     let root = (format == Format::RdfXml).then(|| xml_root(&source.sample)).flatten();
-    let mut content = Tail { content: &mut source.content, last: Vec::new() };
+    if source.sample.starts_with(BYTE_ORDER_MARK) {
+        source.content.consume(BYTE_ORDER_MARK.len());
+    }
+    let watch: Box<dyn Watch> = match format {
+        Format::RdfXml => Box::new(Xml::default()),
+        _ => Box::new(Terse::default()),
+    };
+    let mut limited = Limited::new(&mut source.content, watch);
+    let mut content = Tail { content: &mut limited, last: Vec::new() };
     let mut quads = parser.for_reader(&mut content);
     for quad in &mut quads {
         match quad {

@@ -8,7 +8,8 @@ use std::rc::Rc;
 
 use sha2::{Digest, Sha256};
 
-use super::FormatError;
+use super::limits::{Ceiling, Passed, RECORD, passed};
+use super::{FormatError, Place};
 use crate::observer::Observer;
 
 /// How many bytes of a file are used to detect its format.
@@ -70,7 +71,12 @@ impl Source {
     }
 
     /// Opens the source for reading, decompressing gzip and zstd by their first bytes.
-    pub(crate) fn open<'p>(&self, progress: &'p dyn Observer) -> Result<OpenSource<'p>, FormatError> {
+    /// A compressed source may be at most `most` bytes long after decompression.
+    pub(crate) fn open<'p>(
+        &self,
+        most: Option<u64>,
+        progress: &'p dyn Observer,
+    ) -> Result<OpenSource<'p>, FormatError> {
         let name = self.name();
         let raw: Box<dyn Read> = match self {
             Self::Path(path) => Box::new(File::open(path).map_err(FormatError::io(&name, "open the file"))?),
@@ -85,7 +91,12 @@ impl Source {
         let raw = Cursor::new(magic).chain(raw);
         let plain: Box<dyn Read + 'p> = match compression {
             None => Box::new(raw),
-            Some(method) => decompress(&name, method, raw)?,
+            Some(method) => match most {
+                Some(allowed) => {
+                    Box::new(Ceiling { content: decompress(&name, method, raw)?, left: allowed, allowed })
+                }
+                None => decompress(&name, method, raw)?,
+            },
         };
         let mut content = BufReader::with_capacity(BUFFER, plain);
         let plain_file =
@@ -93,7 +104,7 @@ impl Source {
         let content_later = Box::new(io::empty());
         let mut open =
             OpenSource { name, compression, sample: Vec::new(), plain_file, content: content_later, hashing };
-        open.sample = fill(&mut content, SAMPLE).map_err(|error| open.read_error(error))?;
+        open.sample = sample(&mut content).map_err(|error| open.read_error(error))?;
         open.content = Box::new(Cursor::new(open.sample.clone()).chain(content));
         Ok(open)
     }
@@ -145,7 +156,7 @@ impl OpenSource<'_> {
 
     /// Whether the content is longer than the sample.
     pub(crate) fn sample_is_cut(&self) -> bool {
-        self.sample.len() == SAMPLE
+        self.sample.len() >= SAMPLE
     }
 
     /// The whole content in memory.
@@ -168,6 +179,12 @@ impl OpenSource<'_> {
 
 /// The error of a failed read. Decompressors report damaged data as an `io::Error` too.
 pub(crate) fn read_error(name: &str, compression: Option<Compression>, source: io::Error) -> FormatError {
+    if let Some(Passed { limit, line }) = passed(&source) {
+        return FormatError::Limit {
+            place: Place { line: (line > 0).then_some(line), ..Place::file(name) },
+            limit,
+        };
+    }
     match compression {
         // An error number means that the operating system failed, not the decompressor.
         Some(method) if source.raw_os_error().is_none() => FormatError::Compression {
@@ -246,6 +263,19 @@ fn refuse_wrong_ending(name: &str, compression: Option<Compression>) -> Result<(
         }),
         _ => Ok(()),
     }
+}
+
+/// The first bytes of a content, with at least one whole line of it unless that is too long.
+fn sample(content: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = fill(content, SAMPLE)?;
+    while bytes.len() >= SAMPLE && bytes.len() < RECORD && memchr::memchr(b'\n', &bytes).is_none() {
+        let before = bytes.len();
+        bytes.extend(fill(content, before)?);
+        if bytes.len() == before {
+            break;
+        }
+    }
+    Ok(bytes)
 }
 
 /// Reads up to `wanted` bytes, fewer only at the end.

@@ -120,7 +120,9 @@ fn write_synced(target: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let mut temporary = target.as_os_str().to_owned();
     temporary.push(".new");
     let temporary = PathBuf::from(temporary);
-    let mut file = File::create(&temporary).map_err(StoreError::io(target, "create the file"))?;
+    // A killed writer may have left one; whatever is there, nothing is written through it.
+    let _ = fs::remove_file(&temporary);
+    let mut file = File::create_new(&temporary).map_err(StoreError::io(target, "create the file"))?;
     file.write_all(bytes).map_err(StoreError::io(target, "write the file"))?;
     file.sync_all().map_err(StoreError::io(target, "write the file to disk"))?;
     fs::rename(&temporary, target).map_err(StoreError::io(target, "put the file in its place"))

@@ -4,7 +4,7 @@ mod names;
 mod print;
 
 use std::collections::HashSet;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -21,7 +21,7 @@ use self::names::Resolver;
 use self::print::Completion;
 use crate::error::CliError;
 use crate::human_numbers::thousands;
-use crate::terminal::{BOLD, Terminal};
+use crate::terminal::{BOLD, Terminal, data_output};
 use crate::thread_pool::in_pool;
 
 /// Complete a relation from a few of its facts: ranked answers, how sure they are, and why.
@@ -321,7 +321,7 @@ impl CompleteArgs {
             Ok(written)
         };
         let Some(path) = &self.out else {
-            let mut out = BufWriter::new(io::stdout());
+            let mut out = BufWriter::new(data_output());
             write(&mut out)
                 .map_err(|source| CliError::Export { file: "standard output".to_owned(), source })?;
             return Ok(());

@@ -114,7 +114,7 @@ fn read_input<T>(
     progress: &dyn Observer,
     read: impl FnOnce(&mut OpenSource<'_>) -> Result<T, FormatError>,
 ) -> Result<(T, Input), FormatError> {
-    let mut open = source.open(progress)?;
+    let mut open = source.open(None, progress)?;
     let value = read(&mut open)?;
     let (bytes, sha256) = open.finish()?;
     Ok((value, Input { name: name.to_owned(), format: "nell-one".to_owned(), bytes, sha256 }))

@@ -8,6 +8,7 @@ mod auth;
 mod complete;
 mod computation_queue;
 mod config;
+mod connection_policy;
 mod decisions;
 mod entities;
 mod entity_body;

@@ -1,5 +1,6 @@
 //! `GET /v1/run` and `GET /healthz`: the run, its graph, and the limits of requests.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -84,6 +85,12 @@ pub(crate) struct LimitInfo {
     explanations: usize,
 }
 
+/// The last part of a path.
+fn name_of(path: &Path) -> String {
+    let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    whole.file_name().unwrap_or(whole.as_os_str()).to_string_lossy().into_owned()
+}
+
 impl RunInfo {
     pub(crate) fn new(predictor: &Predictor, limits: &Limits) -> Self {
         let run = &predictor.run().path;
@@ -104,7 +111,8 @@ impl RunInfo {
             },
         };
         Self {
-            run: run.display().to_string(),
+            // Clients need not know where it is.
+            run: name_of(run),
             model: predictor.model_name().to_owned(),
             shots: predictor.shots(),
             graph: GraphInfo {

@@ -1,5 +1,6 @@
 //! [`Server`]: accepts connections, answers requests, and stops without losing decisions.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -8,7 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::http::HeaderValue;
+use axum::http::header::CONNECTION;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
@@ -21,6 +25,7 @@ use tokio_io_timeout::TimeoutStream;
 use crate::app::App;
 use crate::computation_queue::ComputationQueue;
 use crate::config::{Limits, ServerConfig};
+use crate::connection_policy::ConnectionPolicy;
 use crate::decisions::{DecisionWriter, JournalError, TornEnd};
 use crate::learned_cache::LearnedCache;
 use crate::metrics::Metrics;
@@ -166,33 +171,52 @@ async fn accept(listener: TcpListener, router: &Router, limits: &Limits, stop: i
     let mut stop = pin!(stop);
     let graceful = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(limits.connections));
+    let policy = ConnectionPolicy::new(limits.connections);
     loop {
         let next = async {
             // The semaphore is never closed, so this always succeeds in the end.
             let place = Arc::clone(&places).acquire_owned().await.ok();
             (place, listener.accept().await)
         };
-        let (place, stream) = tokio::select! {
+        let ((place, connection), stream) = tokio::select! {
             () = &mut stop => break,
             (place, accepted) = next => match accepted {
-                Ok((stream, _)) => (place, stream),
+                Ok((stream, peer)) => match policy.admit(peer) {
+                    Some(connection) => ((place, connection), stream),
+                    // Its client has enough of them.
+                    None => continue,
+                },
                 Err(_) => {
                     tokio::time::sleep(EXHAUSTED).await;
                     continue;
                 }
             },
         };
+        let open = Arc::new(connection);
+        let service = service_fn({
+            let (open, router) = (Arc::clone(&open), TowerToHyperService::new(router.clone()));
+            move |request| {
+                let (is_last, response) = (open.is_last_request(), router.call(request));
+                async move {
+                    let mut response = response.await?;
+                    if is_last {
+                        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                    }
+                    Ok::<_, Infallible>(response)
+                }
+            }
+        });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             // This also closes idle connections.
             .header_read_timeout(limits.read_time())
             .max_buf_size(HEAD_BYTES)
-            .serve_connection(TokioIo::new(timed(stream, limits)), TowerToHyperService::new(router.clone()));
+            .serve_connection(TokioIo::new(timed(stream, limits)), service);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             // A client that disconnects or sends garbage affects no other client.
             let _ = connection.await;
-            drop(place);
+            drop((place, open));
         });
     }
     drop(listener);

@@ -1,8 +1,9 @@
 //! [`Graph`]: the background facts over interned entities and relations.
 
 use crate::array::Array;
+use crate::fact::{Edge, Fact};
 use crate::held_out::HeldOut;
-use crate::id::{Edge, EntityId, Fact, RelationId, TypeId};
+use crate::id::{EntityId, RelationId, TypeId};
 use crate::lists::Lists;
 use crate::names::{Names, Texts};
 

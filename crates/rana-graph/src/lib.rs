@@ -11,12 +11,14 @@
 //!   with `format/columns.rs` for the columns of tables;
 //! - `import.rs`: what the statements of a file mean (facts, types, labels, held-out facts);
 //! - `statement_batch.rs`: statements on their way from the thread that reads to the thread that builds;
+//! - `id.rs` and `fact.rs`: the ids of entities, relations and types, and the facts, pairs and edges made of them;
 //! - `graph.rs` and `graph_builder.rs`: [`Graph`] and [`GraphBuilder`], over `names.rs` (names and ids), `hash_index.rs` (hash index),
 //!   `lists.rs` (many short lists) and `array.rs` (owned or mapped arrays);
 //! - `tasks.rs` and `held_out.rs`: few-shot tasks, and facts kept for validation and testing;
 //! - `store/`: a graph and its tasks on disk, over `file_mapping.rs` (memory maps) and `atomic_file.rs` (files that
 //!   are replaced as a whole);
-//! - `statistics.rs`, `without_relations.rs`, `format/fact_writer.rs`: counts, a graph without some of its relations, facts as files;
+//! - `statistics.rs` and `few_shot_rule.rs`: counts, and which relations count as few-shot;
+//! - `without_relations.rs`, `format/fact_writer.rs`: a graph without some of its relations, facts as files;
 //! - `synth/`: generated graphs with planted structure.
 //!
 //! # Cargo features
@@ -27,6 +29,8 @@
 
 mod array;
 mod atomic_file;
+mod fact;
+mod few_shot_rule;
 mod file_mapping;
 pub mod format;
 mod graph;
@@ -51,10 +55,12 @@ mod without_relations;
 
 pub use array::Array;
 pub use atomic_file::{unfinished, write_file_atomically};
+pub use fact::{Edge, Fact, Pair};
+pub use few_shot_rule::FewShotRule;
 pub use graph::Graph;
 pub use graph_builder::{Duplicates, GraphBuilder, LabelRank};
 pub use held_out::{HeldOut, HeldOutReport};
-pub use id::{Edge, EntityId, Fact, Pair, RelationId, TypeId};
+pub use id::{EntityId, RelationId, TypeId};
 pub use import::{
     ImportOptions, ImportReport, Imported, LABEL_RELATIONS, Literals, RDF_TYPE, SourceReport, TypeTriples,
     import,
@@ -64,7 +70,7 @@ pub use lists::Lists;
 pub use names::{Names, NamesBuilder, Texts};
 pub use observer::{Observer, Turn, Unit};
 pub use statistics::{
-    Cardinality, DegreeBucket, Degrees, FewShotRule, RelationStatistics, Spread, Statistics, TaskStatistics,
+    Cardinality, DegreeBucket, Degrees, RelationStatistics, Spread, Statistics, TaskStatistics,
 };
 pub use store::{Counts, FileRecord, Input, Manifest, STORE_VERSION, Store, StoreError, TaskCounts};
 pub use tasks::{HeadRelation, Split, Task, TaskSet, TaskSetBuilder};

@@ -12,7 +12,8 @@ use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 
 use crate::array::Array;
-use crate::id::{EntityId, Fact, Pair, RelationId};
+use crate::fact::{Fact, Pair};
+use crate::id::{EntityId, RelationId};
 use crate::lists::Lists;
 
 /// Which part of a benchmark a task belongs to.

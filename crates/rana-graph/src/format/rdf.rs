@@ -9,8 +9,9 @@ use oxrdfio::{RdfFormat, RdfParseError, RdfParser, RdfSerializer};
 
 use super::fact_writer::{ExportError, names};
 use super::{Format, FormatError, Literal, OpenSource, Place, ReadOptions, Sink, Statement};
+use crate::fact::Fact;
 use crate::graph::Graph;
-use crate::id::{Fact, RelationId};
+use crate::id::RelationId;
 
 /// Names that are not IRIs are exported percent-encoded after this prefix, and decoded when read.
 const NAME_PREFIX: &str = "urn:rana:name:";

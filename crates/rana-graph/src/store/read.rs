@@ -11,10 +11,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Counts, FORMAT, MANIFEST, Manifest, STORE_VERSION, Store, StoreError, is_data_name};
 use crate::array::Array;
+use crate::fact::Fact;
 use crate::file_mapping::Mapping;
 use crate::graph::Graph;
 use crate::held_out::HeldOut;
-use crate::id::Fact;
 use crate::lists::Lists;
 use crate::names::{Names, Texts};
 use crate::tasks::{Split, TaskSet};

@@ -1,7 +1,7 @@
 //! [`Entity`]: an entity in JSON responses.
 
 use rana::graph::{EntityId, Graph};
-use rana::predictor::EntityRef;
+use rana::predictor::NamedEntity;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -14,15 +14,15 @@ pub(crate) struct Entity {
     pub(crate) label: String,
 }
 
-impl From<EntityRef> for Entity {
-    fn from(EntityRef { name, label }: EntityRef) -> Self {
+impl From<NamedEntity> for Entity {
+    fn from(NamedEntity { name, label }: NamedEntity) -> Self {
         Self { name, label }
     }
 }
 
 impl Entity {
     pub(crate) fn new(graph: &Graph, entity: EntityId) -> Self {
-        EntityRef::new(graph, entity).into()
+        NamedEntity::new(graph, entity).into()
     }
 
     /// An entity by its name. The graph may no longer have it.

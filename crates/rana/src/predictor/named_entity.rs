@@ -1,18 +1,18 @@
-//! [`EntityRef`]: an entity as people and programs see it.
+//! [`NamedEntity`]: an entity's unique name and the label to display.
 
 use rana_graph::{EntityId, Graph};
 use serde::Serialize;
 
-/// The name of an entity and what to call it.
+/// An entity's unique name and the label to display.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub struct EntityRef {
+pub struct NamedEntity {
     /// Its name in the graph, which no other has.
     pub name: String,
     /// Its label; if it has none, the last part of an IRI, or its name.
     pub label: String,
 }
 
-impl EntityRef {
+impl NamedEntity {
     /// An entity of a graph.
     #[must_use]
     pub fn new(graph: &Graph, entity: EntityId) -> Self {

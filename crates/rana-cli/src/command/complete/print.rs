@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use rana::predictor::{EntityRef, Explanation, LearnedRelation, Predictor};
+use rana::predictor::{Explanation, LearnedRelation, NamedEntity, Predictor};
 use serde::Serialize;
 
 use super::Answered;
@@ -23,7 +23,7 @@ struct LearnedRow {
     label: String,
     in_graph: bool,
     model: String,
-    support: Vec<[EntityRef; 2]>,
+    support: Vec<[NamedEntity; 2]>,
     /// How well each pair of the support is found by the others.
     record: Option<f32>,
     candidates: usize,
@@ -32,14 +32,14 @@ struct LearnedRow {
 
 #[derive(Serialize)]
 struct HeadRow {
-    head: EntityRef,
+    head: NamedEntity,
     answers: Vec<AnswerRow>,
 }
 
 #[derive(Serialize)]
 struct AnswerRow {
     rank: usize,
-    tail: EntityRef,
+    tail: NamedEntity,
     score: f32,
     confidence: Option<f32>,
     known: bool,
@@ -55,7 +55,7 @@ impl Completion {
         learned: &LearnedRelation,
         answered: &[Answered],
     ) -> Self {
-        let entity = |id| EntityRef::new(learned.graph(), id);
+        let entity = |id| NamedEntity::new(learned.graph(), id);
         let known = learned.request().relation;
         let relation = LearnedRow {
             name: name.to_owned(),
@@ -128,7 +128,7 @@ impl Completion {
 }
 
 /// The name in brackets where the label does not tell it.
-fn name_beside(entity: &EntityRef) -> String {
+fn name_beside(entity: &NamedEntity) -> String {
     if entity.label == entity.name { String::new() } else { format!(" ({})", entity.name) }
 }
 

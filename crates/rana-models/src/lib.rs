@@ -13,6 +13,7 @@
 //! | `vectors/` | link-prediction vectors among few-shot models |
 //! | `training_free.rs` | baselines that learn nothing |
 //! | `paths/` | which edges a relation may see, and the paths through them |
+//! | `label_similarity.rs` | how similar the labels of entities are, and which are equal |
 //! | `registry.rs`, `opened_run.rs` | one line per model, and the opening of a run of any of them |
 //!
 //! # How to add a model
@@ -21,6 +22,7 @@
 //! sweeps, reproduction, completion and serving then work without another change.
 
 mod choices;
+mod combine_by_entity;
 pub mod faan;
 pub mod fsrl;
 pub mod fused;
@@ -28,6 +30,7 @@ pub mod gana;
 mod gathered_rows;
 pub mod gmatching;
 pub mod hire;
+mod label_similarity;
 mod matching;
 pub mod metar;
 mod opened_run;

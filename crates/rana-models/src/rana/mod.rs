@@ -12,12 +12,14 @@
 //! | `objective.rs` | eqs. 7 and 9 to 14, forward and backward |
 //! | `layout.rs`, `inputs.rs` | where each weight stands, and all that a step reads |
 //! | `model.rs`, `adapted_relation.rs`, `inspection.rs` | the trained model, a relation after its support, what it looked at |
+//! | `encoded_translation.rs` | scores between encoded ends |
 //! | `reference.rs`, `gradient_tests.rs` | a plain implementation of the equations, and the test that both agree |
 
 mod adapted_relation;
 mod config;
 mod diagnostics;
 mod encoded_pairs;
+mod encoded_translation;
 mod encoder;
 #[cfg(test)]
 mod gradient_tests;

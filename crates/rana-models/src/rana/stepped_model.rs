@@ -7,9 +7,9 @@ use rana_graph::{EntityId, Graph, Task};
 use rand_chacha::ChaCha8Rng;
 
 use super::config::{RanaConfig, RelInit, TrainEntities};
-use super::inputs::Inputs;
+use super::inputs::{Inputs, RowRoles};
 use super::layout::Layout;
-use super::model::{RanaModel, RowRoles};
+use super::model::RanaModel;
 use super::negatives::{Choice, Cutoffs, NegativeSampler};
 use super::neighbour_choice::{NeighbourSettings, Neighbours};
 use super::step::step;

@@ -1,4 +1,5 @@
-//! One file or folder per subcommand: its arguments, and the calls to the library.
+//! One file or folder per subcommand: its arguments, and the calls to the library. Arguments that several have are in
+//! `few_shot_args.rs`.
 
 pub(crate) mod complete;
 pub(crate) mod completions;
@@ -6,6 +7,7 @@ pub(crate) mod embed;
 pub(crate) mod episodes;
 pub(crate) mod eval;
 pub(crate) mod export;
+mod few_shot_args;
 pub(crate) mod fuse;
 pub(crate) mod import;
 pub(crate) mod inspect;

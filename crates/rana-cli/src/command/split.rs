@@ -14,7 +14,7 @@ use rana::graph::{Graph, Input, Split, Store};
 use rana::predictor::relation;
 use serde::Serialize;
 
-use super::inspect::FewShotArgs;
+use super::few_shot_args::FewShotArgs;
 use crate::error::CliError;
 use crate::human_numbers::thousands;
 use crate::terminal::{BOLD, DIM, Terminal};

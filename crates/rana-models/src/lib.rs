@@ -11,7 +11,7 @@
 //! | `tape/` | gradients of models that are made of matrices |
 //! | `fused/` | a trained model and the evidence in the graph |
 //! | `vectors/` | link-prediction vectors among few-shot models |
-//! | `training_free.rs` | baselines that learn nothing |
+//! | `baseline.rs` | training-free baselines |
 //! | `paths/` | which edges a relation may see, and the paths through them |
 //! | `label_similarity.rs` | how similar the labels of entities are, and which are equal |
 //! | `registry.rs`, `opened_run.rs` | one line per model, and the opening of a run of any of them |
@@ -21,6 +21,7 @@
 //! [`training::SteppedModel`], add its presets, and add one line to the registry. Training, resuming, evaluation,
 //! sweeps, reproduction, completion and serving then work without another change.
 
+mod baseline;
 mod choices;
 mod combine_by_entity;
 pub mod faan;
@@ -42,13 +43,12 @@ pub mod relation_meta;
 mod seed;
 mod tape;
 pub mod training;
-mod training_free;
 mod translation;
 mod vector_kernels;
 pub mod vectors;
 
+pub use baseline::{Baseline, BaselineKind};
 pub use opened_run::{MEAN_TRANSLATION, OpenError, OpenedModel, OpenedRun, RunToOpen};
-pub use training_free::{Baseline, BaselineKind};
 
 #[cfg(test)]
 mod tests {

@@ -1,43 +1,6 @@
-//! [`learn`]: from files to a [`Predictor`] in one call.
-//!
-//! ```text
-//! OUT/
-//!   learning.json     the files and the choices; written first
-//!   graph/            the graph
-//!   vectors/          vectors that know every fact
-//!   quality.json      what was measured on relations that were left out in turn
-//!   evidence.json     how far each kind of evidence is trusted
-//!   run.json          the manifest; written last
-//! ```
-//!
-//! Measuring and answering are two things. What is measured on relations that are left out (quality, confidence, which
-//! model to take) is carried over to a model that uses every fact.
-//!
-//! | file | concept |
-//! | --- | --- |
-//! | `known_facts.rs` | every fact that may be learned from |
-//! | `withheld_relations.rs` | the relations that are left out to measure |
-//! | `plan.rs` | settings by the graph, the time and the memory |
-//! | `schedule.rs` | how long the rest takes |
-//! | `vector_files.rs` | the training of vectors, kept and resumed |
-//! | `evidence_learning.rs` | trust in evidence and confidence, each part of the relations by the others |
-//! | `measuring.rs` | how good models are on one relation |
-//! | `quality.rs` | the results, and which model answers |
-//! | `identity.rs` | what a directory was learned from |
-
-mod error;
-mod evidence_learning;
-mod known_facts;
-mod learning_identity;
-mod measuring;
-mod plan;
-mod quality;
-mod schedule;
-mod vector_files;
-mod withheld_relations;
+//! [`Learning`]: the choices of [`learn`], and how they are carried out.
 
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -45,36 +8,29 @@ use std::time::{Duration, Instant};
 use rana_embed::{EmbedConfig, EmbeddingSet, ModelKind};
 use rana_fewshot::CandidateRule;
 use rana_graph::format::Source;
-use rana_graph::{
-    Graph, ImportOptions, Observer, Pair, Split, Store, TaskSet, TaskSetBuilder, import,
-    write_file_atomically,
-};
+use rana_graph::{Graph, ImportOptions, Observer, Pair, Split, Store, TaskSet, TaskSetBuilder, import};
 use rana_models::OpenedRun;
 use rana_models::fused::{EvidenceRun, FusedScores, Places, Sources};
 use rana_models::vectors::MeanTranslation;
 use serde::{Deserialize, Serialize};
 
-pub use error::LearnError;
-pub use quality::{LEARNED, Quality, QualityRow, WithheldRelation};
-
+use super::error::LearnError;
+use super::evidence_learning::{self, EvidenceLearning};
+use super::known_facts::KnownFacts;
+use super::learning_identity::LearningIdentity;
+use super::measuring::SHOTS;
+use super::plan::Plan;
+use super::quality::{QUALITY, Quality};
+use super::schedule::Schedule;
+use super::vector_files::vectors;
+use super::withheld_relations::{WithheldRelations, is_benchmark};
+use super::write_json::write_json;
 use crate::predictor::{Predictor, relation};
-use evidence_learning::EvidenceLearning;
-use known_facts::KnownFacts;
-use learning_identity::LearningIdentity;
-use plan::Plan;
-
-use schedule::Schedule;
-use vector_files::vectors;
-use withheld_relations::WithheldRelations;
 
 /// Where everything is.
 const GRAPH: &str = "graph";
 const VECTORS: &str = "vectors";
 const WITHHELD: &str = "withheld";
-const QUALITY: &str = "quality.json";
-
-/// Pairs that answers are usually learned from.
-const SHOTS: usize = 5;
 
 /// Reads files, learns from them how relations are completed, and opens the result.
 ///
@@ -297,28 +253,6 @@ impl Learning {
         let _ = fs::remove_dir_all(out.join(WITHHELD));
         Ok(())
     }
-}
-
-impl Quality {
-    /// What was measured when a directory was learned; none if no relation could be left out, or the directory was not
-    /// made by [`learn`].
-    #[must_use]
-    pub fn read(out: &Path) -> Option<Self> {
-        serde_json::from_slice(&fs::read(out.join(QUALITY)).ok()?).ok()
-    }
-}
-
-/// Writes something as JSON.
-fn write_json(file: &Path, what: &impl Serialize) -> Result<(), LearnError> {
-    let written = serde_json::to_vec_pretty(what)
-        .map_err(io::Error::from)
-        .and_then(|text| write_file_atomically(file, |out| out.write_all(&text)));
-    written.map_err(|source| LearnError::Io { path: file.to_owned(), action: "write the file", source })
-}
-
-/// Whether a graph has tasks of a benchmark, with candidates of their own.
-fn is_benchmark(store: &Store) -> bool {
-    store.tasks.of(Split::Train).next().is_some()
 }
 
 /// Sources with the evidence of vectors too.

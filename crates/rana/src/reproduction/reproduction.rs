@@ -2,38 +2,22 @@
 //!
 //! Settings come from presets, which were chosen without looking at test; test is evaluated once per trial.
 
-mod dataset;
-mod error;
-mod experiment;
-mod fused_rows;
-mod measured_rows;
-mod published;
-mod report;
-
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-
 use rana_embed::{EmbedConfig, ModelKind};
-use rana_eval::Official;
 use rana_fewshot::PretrainingFacts;
-use rana_graph::{Observer, Store, Turn};
+use rana_graph::{Observer, Store};
+use rana_models::registry;
 use rana_models::training::RunConfig;
-use rana_models::vectors::KgeModel;
-use rana_models::{MEAN_TRANSLATION, registry};
 
-pub use dataset::Dataset;
-pub use error::ReproductionError;
-pub use experiment::Experiment;
-pub use published::Published;
-pub use report::{Ours, ReproductionReport, ReproductionRow, RowKind, SeedResult};
-
+use super::dataset::Dataset;
+use super::error::ReproductionError;
+use super::experiment::{Experiment, Row, SHOTS, Subject};
+use super::fused_rows;
+use super::report::{ReproductionReport, ReproductionRow};
+use super::row_measurements::RowMeasurements;
 use crate::settings::Settings;
 use crate::trial::{
-    Measures, Named, Pace, TestResult, Trial, TrialError, TrialOutcome, TrialResult, VectorPlan,
-    VectorSettings, Workspace, run_all,
+    Measures, Named, Trial, TrialError, TrialResult, VectorPlan, VectorSettings, Workspace, run_all,
 };
-use experiment::{Row, SHOTS, Subject};
-use measured_rows::{Measured, Measuring};
 
 /// The table or figure to reproduce, and its settings.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,26 +108,8 @@ impl Reproduction {
         let results = run_all(&all, &store, workspace, observer)?;
         let mut results = all.iter().zip(&results);
         let fused = self.fused_rows(&rows, &store, workspace, observer)?;
-        let mut measured = Measurements {
-            reproduction: self,
-            store: &store,
-            workspace,
-            observer,
-            known: BTreeMap::new(),
-            fused,
-            kge_pace: Pace::default(),
-            kge_left: 0,
-            kge_total: 0,
-        };
-        for row in &rows {
-            if let Subject::Kge(model) = row.subject {
-                let plans = self.kge_vectors(model, row, &store)?;
-                measured.kge_left +=
-                    plans.iter().filter(|(_, plan)| !plan.is_ready(&store, workspace)).count();
-            }
-        }
-        let kge_total = measured.kge_left;
-        measured.kge_total = kge_total;
+        let mut measured = RowMeasurements::new(self, &store, workspace, observer, fused);
+        measured.count_kge(&rows)?;
         let mut report_rows = Vec::new();
         for (row, plan) in rows.iter().zip(&plans) {
             let of_row: Vec<(&Named, &TrialResult)> = results.by_ref().take(plan.len()).collect();
@@ -169,7 +135,7 @@ impl Reproduction {
     }
 
     /// The settings of a row that is trained by steps.
-    fn config(
+    pub(super) fn config(
         &self,
         row: &Row,
         model: &str,
@@ -192,7 +158,7 @@ impl Reproduction {
         Ok(config)
     }
 
-    fn measures(&self) -> Measures {
+    pub(super) fn measures(&self) -> Measures {
         Measures { test: true, draws: self.draws, common_shots: COMMON_SHOTS }
     }
 
@@ -216,7 +182,12 @@ impl Reproduction {
     }
 
     /// The vectors that RANA starts from with a preset: those of the same name, or the dataset's usual ones.
-    fn vectors(&self, preset: &str, seed: u64, store: &Store) -> Result<VectorSettings, ReproductionError> {
+    pub(super) fn vectors(
+        &self,
+        preset: &str,
+        seed: u64,
+        store: &Store,
+    ) -> Result<VectorSettings, ReproductionError> {
         let names = [preset, self.dataset.vectors()];
         let found =
             names.into_iter().find_map(|name| VectorSettings::of_preset(name, ModelKind::TransE).ok());
@@ -229,7 +200,7 @@ impl Reproduction {
     }
 
     /// The vectors of an ordinary model, trained on the supports too: one training per seed.
-    fn kge_vectors(
+    pub(super) fn kge_vectors(
         &self,
         model: ModelKind,
         row: &Row,
@@ -253,7 +224,7 @@ impl Reproduction {
     }
 
     /// Small vectors in a smoke run.
-    fn short(&self, config: EmbedConfig) -> EmbedConfig {
+    pub(super) fn short(&self, config: EmbedConfig) -> EmbedConfig {
         match self.is_smoke {
             true => EmbedConfig { dim: 16, epochs: 3, ..config },
             false => config,
@@ -317,150 +288,3 @@ impl Reproduction {
         Ok(())
     }
 }
-
-/// Measures rows; what learns nothing is measured once per support size.
-struct Measurements<'a> {
-    reproduction: &'a Reproduction,
-    store: &'a Store,
-    workspace: &'a Workspace,
-    observer: &'a dyn Observer,
-    known: BTreeMap<usize, Vec<Measured>>,
-    /// The results of rows with evidence, by key.
-    fused: BTreeMap<String, Vec<SeedResult>>,
-    /// How long vectors of ordinary models take.
-    kge_pace: Pace,
-    /// How many of them are not there yet, and were not at the start.
-    kge_left: usize,
-    kge_total: usize,
-}
-
-impl Measurements<'_> {
-    fn row(
-        &mut self,
-        row: &Row,
-        trials: &[(&Named, &TrialResult)],
-    ) -> Result<ReproductionRow, ReproductionError> {
-        let mut failures = Vec::new();
-        let (kind, per_seed) = match &row.subject {
-            Subject::Trained { .. } => {
-                let mut seeds = Vec::new();
-                for (named, result) in trials {
-                    let path = named.trial.path(self.store, self.workspace);
-                    match &result.outcome {
-                        TrialOutcome::Failed { reason } => {
-                            failures.push(format!("seed {}: {reason}", named.trial.config.trainer.seed));
-                        }
-                        TrialOutcome::Measured(measured) => {
-                            let Some(test) = &measured.test else { continue };
-                            let seed = Some(named.trial.config.trainer.seed);
-                            let seconds = result.seconds.total();
-                            seeds.push(seed_result(seed, &measured.dev, test, seconds, Some(path)));
-                        }
-                    }
-                }
-                (RowKind::Trained, seeds)
-            }
-            Subject::TrainingFree(name) => {
-                let measured = self.training_free(row.shots)?.iter().find(|of| of.name == *name).cloned();
-                (RowKind::TrainingFree, measured.iter().map(|of| seed_of(None, of)).collect())
-            }
-            Subject::Kge(model) => (RowKind::Vectors, self.kge(*model, row)?),
-            Subject::Fused { .. } => (RowKind::Fused, self.fused.remove(&row.key).unwrap_or_default()),
-            Subject::NoPreset => (RowKind::NoPreset, Vec::new()),
-        };
-        let (preset, changes) = match &row.subject {
-            Subject::Trained { preset, changes, .. } => (Some(preset.clone()), changes.clone()),
-            _ => (None, Vec::new()),
-        };
-        let mut label = row.label.clone();
-        if matches!(row.subject, Subject::TrainingFree(MEAN_TRANSLATION)) {
-            label +=
-                &format!(" (vectors of {})", self.reproduction.presets.first().map_or("", String::as_str));
-        }
-        Ok(ReproductionRow {
-            key: row.key.clone(),
-            label,
-            kind,
-            x: row.x,
-            preset,
-            changes,
-            ours: Ours::of(per_seed),
-            failures,
-            published: row.published,
-        })
-    }
-
-    fn measuring(&self, shots: usize) -> Measuring<'_> {
-        let Self { store, workspace, observer, .. } = *self;
-        Measuring { store, workspace, observer, shots, measures: self.reproduction.measures() }
-    }
-
-    fn training_free(&mut self, shots: usize) -> Result<&[Measured], ReproductionError> {
-        if !self.known.contains_key(&shots) {
-            let preset = self.reproduction.presets.first().cloned().unwrap_or_default();
-            let seed = self.reproduction.seeds.first().copied().unwrap_or_default();
-            let plan = VectorPlan::Train(self.reproduction.vectors(&preset, seed, self.store)?);
-            let vectors = plan.ready(self.store, self.workspace, self.observer)?;
-            let rows = self.measuring(shots).training_free(&vectors.set, plan.identity())?;
-            self.known.insert(shots, rows);
-        }
-        Ok(self.known.get(&shots).map_or(&[], Vec::as_slice))
-    }
-
-    /// The vectors of an ordinary model by their own score, one training per seed.
-    fn kge(&mut self, model: ModelKind, row: &Row) -> Result<Vec<SeedResult>, ReproductionError> {
-        let mut seeds = Vec::new();
-        for (seed, plan) in self.reproduction.kge_vectors(model, row, self.store)? {
-            if !plan.is_ready(self.store, self.workspace) {
-                self.observer.turn(&Turn {
-                    at: self.kge_total - self.kge_left + 1,
-                    of: self.kge_total,
-                    label: &format!("{} on the supports (seed {seed})", row.label),
-                    left: self.kge_pace.left(self.kge_left as f64),
-                });
-                self.kge_left -= 1;
-            }
-            let vectors = plan.ready(self.store, self.workspace, self.observer)?;
-            vectors.seconds.iter().for_each(|&seconds| self.kge_pace.add(1.0, seconds));
-            let Store { graph, tasks, .. } = self.store;
-            let few_shot = KgeModel::new(&vectors.set, graph, tasks)?;
-            // It knows the official supports and no others.
-            let measures = Measures { draws: 0, ..self.reproduction.measures() };
-            let measuring = Measuring { measures, ..self.measuring(SHOTS) };
-            let measured = measuring.vectors(&model.to_string(), plan.identity(), &few_shot)?;
-            seeds.extend(measured.iter().map(|of| {
-                let seconds = of.seconds + vectors.seconds.unwrap_or_default();
-                SeedResult { seconds, ..seed_of(Some(seed), of) }
-            }));
-        }
-        Ok(seeds)
-    }
-}
-
-fn seed_of(seed: Option<u64>, measured: &Measured) -> SeedResult {
-    seed_result(seed, &measured.dev, &measured.test, measured.seconds, None)
-}
-
-fn seed_result(
-    seed: Option<u64>,
-    dev: &Official,
-    test: &TestResult,
-    seconds: f64,
-    path: Option<PathBuf>,
-) -> SeedResult {
-    let result = &test.result;
-    SeedResult {
-        seed,
-        test: (&result.official.micro).into(),
-        macro_mrr: result.official.macro_average.mrr,
-        dev_mrr: dev.micro.mrr,
-        resampled_mrr: result.resampled.map(|of| of.micro.mrr),
-        draw_mrrs: result.draw_mrrs.clone(),
-        common_mrr: result.common.as_ref().map(|of| of.official.micro.mrr),
-        seconds,
-        path,
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -1,19 +1,11 @@
 //! [`Sweep`]: a bounded search over settings, chosen by dev or by held-out train tasks, never by test.
 
-mod dev_curve;
-mod plan;
-mod plots;
-mod report;
-mod value_range;
-
-pub use dev_curve::{CurvePoint, dev_curve};
-pub use plan::{Configuration, PlanError, Select, SweepPlan};
-pub use report::{SweepReport, SweepRow, SweepTrialReport};
-pub use value_range::RangeError;
-
 use rana_graph::{Observer, Store};
 use rana_models::training::{RunConfig, Trainer};
 
+use super::plan::{Configuration, PlanError, SweepPlan};
+use super::plots;
+use super::report::{SweepReport, SweepRow, SweepTrialReport};
 use crate::trial::{Measures, Named, Trial, TrialError, TrialResult, VectorPlan, Workspace, run_all};
 
 /// A plan, ready to be carried out on a graph.
@@ -21,7 +13,7 @@ use crate::trial::{Measures, Named, Trial, TrialError, TrialResult, VectorPlan, 
 pub struct Sweep<'s> {
     plan: SweepPlan,
     store: &'s Store,
-    workspace: Workspace,
+    pub(super) workspace: Workspace,
     vectors: VectorPlan,
     configurations: Vec<Configuration>,
     members: Vec<Member>,
@@ -160,6 +152,3 @@ fn flatten(prefix: &str, table: &toml::Table, into: &mut Vec<(String, toml::Valu
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

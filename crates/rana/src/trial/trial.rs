@@ -1,13 +1,5 @@
 //! [`Trial`]: one configuration tried, from a graph to numbers.
 
-mod error;
-mod identity;
-mod pace;
-mod result;
-mod series;
-mod vector_plan;
-mod workspace;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -18,17 +10,11 @@ use rana_models::training::{
     Manifest, MetaTraining, Run, RunConfig, RunError, StartVectors, TrainingError, TrainingOutcome,
 };
 
-pub use error::TrialError;
-pub use identity::TrialIdentity;
-#[cfg(feature = "plots")]
-pub(crate) use identity::hash;
-pub use pace::Pace;
-pub use result::{Measurement, Measures, TestResult, TrialOutcome, TrialResult, TrialSeconds};
-pub use series::{Named, run_all};
-pub use vector_plan::{ReadyVectors, VectorIdentity, VectorPlan, VectorSettings};
-pub use workspace::Workspace;
-pub(crate) use workspace::write;
-
+use super::error::TrialError;
+use super::identity::TrialIdentity;
+use super::result::{Measurement, Measures, TestResult, TrialOutcome, TrialResult, TrialSeconds};
+use super::vector_plan::VectorPlan;
+use super::workspace::{Workspace, write};
 use crate::vector_training::CHECKPOINT_EVERY;
 
 /// The file that ends a trial.
@@ -281,6 +267,3 @@ fn discard(run: &Path) -> Result<(), TrialError> {
     fs::rename(run, &aside).map_err(failed())?;
     fs::remove_dir_all(&aside).map_err(failed())
 }
-
-#[cfg(test)]
-pub(crate) mod tests;

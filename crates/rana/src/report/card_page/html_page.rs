@@ -1,11 +1,10 @@
-//! The page of a card: one file with tables and plots, which needs nothing but a browser.
+//! [`html_page`]: cards as a page, one file with tables and plots, which needs nothing but a browser.
 
-mod charts;
-mod svg;
-
-pub(crate) use self::svg::escape;
 use rana_eval::confidence::ReliabilityBin;
 use rana_eval::{CardResult, Common, EvaluationCard, Official, Resampled, Spread};
+
+use super::charts;
+use super::svg::escape;
 
 /// An HTML page that shows cards, one after the other.
 ///
@@ -246,7 +245,7 @@ fn table(caption: &str, titles: &[&str], rows: &[(String, Vec<String>)], marked:
 }
 
 /// A share as results are published.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     format!("{value:.3}")
 }
 
@@ -258,7 +257,7 @@ fn thousands(count: u64) -> String {
     groups.join(",")
 }
 
-fn spread(Spread { mean, sd }: Spread) -> String {
+pub(super) fn spread(Spread { mean, sd }: Spread) -> String {
     format!("{mean:.3} ± {sd:.3}")
 }
 

@@ -1,0 +1,34 @@
+//! [`Reproduction`]: a table or figure of the paper, from raw files to numbers next to the published ones.
+//!
+//! Settings come from presets, which were chosen without looking at test; test is evaluated once per trial.
+//!
+//! | file | concept |
+//! | --- | --- |
+//! | `reproduction.rs` | a table or figure, made step by step |
+//! | `experiment.rs`, `published.rs` | the rows of each table and figure, and the published numbers |
+//! | `dataset.rs` | the data |
+//! | `row_measurements.rs` | the numbers of each row |
+//! | `measured_rows.rs`, `fused_rows.rs` | models that are not meta-trained, and models with evidence |
+//! | `report.rs`, `seed_result.rs` | the result as Markdown, CSV and picture, and the numbers of one seed |
+
+mod dataset;
+mod error;
+mod experiment;
+mod fused_rows;
+mod measured_rows;
+mod published;
+mod report;
+#[allow(clippy::module_inception)]
+mod reproduction;
+mod row_measurements;
+mod seed_result;
+#[cfg(test)]
+mod tests;
+
+pub use dataset::Dataset;
+pub use error::ReproductionError;
+pub use experiment::Experiment;
+pub use published::Published;
+pub use report::{Ours, ReproductionReport, ReproductionRow, RowKind};
+pub use reproduction::Reproduction;
+pub use seed_result::SeedResult;

@@ -8,6 +8,7 @@ use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};
 use rana_graph::{EntityId, Graph, Pair};
 
 use super::adapted_relation::RanaRelation;
+use super::chosen_neighbours::{ChosenNeighbours, NeighbourSettings};
 use super::config::{RanaConfig, ScoreSpace, TestNegatives};
 use super::encoded_pairs::{EncodedPairs, add_r};
 use super::encoded_translation::EncodedTranslation;
@@ -15,7 +16,6 @@ use super::encoder::{CHUNK, Chunk, Projection};
 use super::inputs::{Inputs, RowRoles};
 use super::layout::Layout;
 use super::negatives::{Choice, Cutoff, NegativeSampler};
-use super::neighbour_choice::{NeighbourSettings, Neighbours};
 use super::objective::{Objective, ObjectiveTask, Scratch};
 use crate::real::add_scaled;
 use crate::seed::{Purpose, rng};
@@ -30,7 +30,7 @@ struct Fixed {
     config: RanaConfig,
     seed: u64,
     layout: Layout,
-    neighbours: Neighbours,
+    neighbours: ChosenNeighbours,
     parameters: Arc<Parameters>,
     projection: Projection<f32>,
 }
@@ -49,7 +49,7 @@ impl RanaModel {
     ) -> Self {
         let layout = Layout::new(config, parameters.rows.dim());
         assert_eq!(parameters.weights.len(), layout.weights(), "the weights are of another configuration");
-        let neighbours = Neighbours::fixed(graph, NeighbourSettings::new(config, trainer));
+        let neighbours = ChosenNeighbours::fixed(graph, NeighbourSettings::new(config, trainer));
         let roles = RowRoles::new(config, &parameters.rows);
         let projection = Projection::new(Inputs {
             config,

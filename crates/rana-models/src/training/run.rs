@@ -23,14 +23,14 @@ use rana_eval::confidence::Calibration;
 use rana_graph::{Store, unfinished, write_file_atomically};
 use serde::{Deserialize, Serialize};
 
-use super::manifest::{BestRecord, Manifest};
 use super::parameter_tensors::{parameter_tensors, read_parameters};
 use super::parameters::{ParameterLayout, Parameters, StartVectors};
 use super::run_config::RunConfig;
 use super::run_error::RunError;
+use super::run_manifest::{BestRecord, RunManifest};
 use super::state::{TrainingOutcome, TrainingState};
 
-const MANIFEST: &str = Manifest::FILE;
+const MANIFEST: &str = RunManifest::FILE;
 const CALIBRATION: &str = "calibration.json";
 const CONFIG: &str = "config.toml";
 pub(super) const METRICS: &str = "metrics.jsonl";
@@ -44,7 +44,7 @@ pub(super) const NOTE: &str = "rana";
 pub struct Run {
     pub(super) path: PathBuf,
     /// Its manifest.
-    pub manifest: Manifest,
+    pub manifest: RunManifest,
     /// Its configuration.
     pub config: RunConfig,
     /// Held while a training writes it.
@@ -65,7 +65,11 @@ impl Run {
     ///
     /// # Errors
     /// If something is there already, or the disk refuses.
-    pub fn create(path: impl Into<PathBuf>, manifest: Manifest, config: RunConfig) -> Result<Self, RunError> {
+    pub fn create(
+        path: impl Into<PathBuf>,
+        manifest: RunManifest,
+        config: RunConfig,
+    ) -> Result<Self, RunError> {
         let path = path.into();
         Self::check_target(&path)?;
         fs::create_dir_all(&path).map_err(RunError::io(&path, "create the directory"))?;
@@ -114,7 +118,7 @@ impl Run {
     /// If there is no run, or its files are malformed.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, RunError> {
         let path = path.into();
-        let manifest = Manifest::read(&path)?;
+        let manifest = RunManifest::read(&path)?;
         let malformed = |name: &str, message: String| RunError::Malformed { path: path.join(name), message };
         let file = path.join(CONFIG);
         let text = fs::read_to_string(&file).map_err(RunError::io(&file, "read the file"))?;

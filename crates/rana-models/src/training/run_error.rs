@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rana_embed::TableError;
 
 use super::config::ConfigError;
-use super::manifest::ManifestError;
+use super::run_manifest::ManifestError;
 
 /// Why a run cannot be read or written.
 #[derive(Debug, thiserror::Error)]

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::manifest::BestRecord;
 use super::optimiser::{Moments, RowMoments};
 use super::parameters::Parameters;
+use super::run_manifest::BestRecord;
 
 /// The best parameters so far.
 #[derive(Clone, Debug)]

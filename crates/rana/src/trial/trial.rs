@@ -7,7 +7,7 @@ use std::time::Instant;
 use rana_eval::CardSettings;
 use rana_graph::{Observer, Split, Store};
 use rana_models::training::{
-    Manifest, MetaTraining, Run, RunConfig, RunError, StartVectors, TrainingError, TrainingOutcome,
+    MetaTraining, Run, RunConfig, RunError, RunManifest, StartVectors, TrainingError, TrainingOutcome,
 };
 
 use super::error::TrialError;
@@ -173,7 +173,7 @@ impl Trial {
         observer: &dyn Observer,
     ) -> Result<Run, TrialError> {
         let config = self.config.in_unit_of(&start);
-        let manifest = Manifest::new(config.model.model_name(), store, vectors, &start);
+        let manifest = RunManifest::new(config.model.model_name(), store, vectors, &start);
         let layout = MetaTraining::layout(store, &config, start.dim());
         let (mut run, from) = match Run::is_at(path) {
             false => (Run::create(path, manifest, config.clone())?, None),

@@ -43,7 +43,7 @@ pub use pretraining_facts::PretrainingFacts;
 pub use reasons::{AttentionWeight, Reasons, SourceReason};
 pub use split::{
     Assignment, Ratio, RelationNames, RemovedInverse, SplitConfig, SplitCount, SplitError, SplitOutcome,
-    SplitReport, SplitSettings, TaskReport, split,
+    SplitReport, SplitSettings, SplitTask, split,
 };
 pub use support::{SupportOrder, first_k, resampled};
 pub use training_tasks::TrainingTasks;

@@ -14,7 +14,8 @@
 //! - `id.rs` and `fact.rs`: the ids of entities, relations and types, and the facts, pairs and edges made of them;
 //! - `graph.rs` and `graph_builder.rs`: [`Graph`] and [`GraphBuilder`], over `names.rs` (names and ids), `hash_index.rs` (hash index),
 //!   `lists.rs` (many short lists) and `array.rs` (owned or mapped arrays);
-//! - `tasks.rs` and `held_out.rs`: few-shot tasks, and facts kept for validation and testing;
+//! - `tasks.rs`, `split.rs` and `held_out.rs`: few-shot tasks, the splits of a benchmark, and facts kept for validation and
+//!   testing;
 //! - `store/`: a graph and its tasks on disk, over `file_mapping.rs` (memory maps) and `atomic_file.rs` (files that
 //!   are replaced as a whole);
 //! - `statistics.rs` and `few_shot_rule.rs`: counts, and which relations count as few-shot;
@@ -46,6 +47,7 @@ mod named_enum;
 mod names;
 mod observer;
 mod skipped;
+mod split;
 mod statement_batch;
 mod statistics;
 mod store;
@@ -69,8 +71,9 @@ pub use keyed_rng::keyed_rng;
 pub use lists::Lists;
 pub use names::{Names, NamesBuilder, Texts};
 pub use observer::{Observer, Turn, Unit};
+pub use split::Split;
 pub use statistics::{
-    Cardinality, DegreeBucket, Degrees, RelationStatistics, Spread, Statistics, TaskStatistics,
+    Cardinality, DegreeBucket, Degrees, MinMedianMax, RelationStatistics, Statistics, TaskStatistics,
 };
 pub use store::{Counts, FileRecord, Input, Manifest, STORE_VERSION, Store, StoreError, TaskCounts};
-pub use tasks::{HeadRelation, Split, Task, TaskSet, TaskSetBuilder};
+pub use tasks::{HeadRelation, Task, TaskSet, TaskSetBuilder};

@@ -11,8 +11,9 @@ use crate::few_shot_rule::FewShotRule;
 use crate::graph::Graph;
 use crate::held_out::HeldOut;
 use crate::id::RelationId;
+use crate::split::Split;
 use crate::store::{Counts, TaskCounts};
-use crate::tasks::{Split, TaskSet};
+use crate::tasks::TaskSet;
 
 /// How many tails a head has under a relation, and the other way round, by the usual 1.5 rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -90,7 +91,7 @@ pub struct Statistics {
     /// Every task in its order.
     pub task_table: Vec<TaskStatistics>,
     /// Sizes of the tasks' candidate lists.
-    pub candidates: Option<Spread>,
+    pub candidates: Option<MinMedianMax>,
     /// How many pairs of a head and a relation the filter has known tails for.
     pub filter_questions: u64,
 }
@@ -102,7 +103,7 @@ pub struct Degrees {
     pub mean: f64,
     /// Order statistics.
     #[serde(flatten)]
-    pub spread: Spread,
+    pub spread: MinMedianMax,
     /// The 90th percentile.
     pub p90: u64,
     /// The 99th percentile.
@@ -124,7 +125,7 @@ pub struct DegreeBucket {
 
 /// The smallest, the middle and the largest of some numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Spread {
+pub struct MinMedianMax {
     /// The smallest.
     pub min: u64,
     /// The (lower) median.
@@ -197,14 +198,14 @@ impl Statistics {
             relation_table,
             tasks: counts.tasks,
             task_table: tasks.iter().map(|task| task_statistics(graph, &task)).collect(),
-            candidates: Spread::of(tasks.iter().map(|task| task.candidates.len() as u64).collect()),
+            candidates: MinMedianMax::of(tasks.iter().map(|task| task.candidates.len() as u64).collect()),
             filter_questions: tasks.filter().len() as u64,
         }
     }
 }
 
-impl Spread {
-    /// The spread of some numbers, if there are any.
+impl MinMedianMax {
+    /// Those of some numbers, if there are any.
     #[must_use]
     pub fn of(mut numbers: Vec<u64>) -> Option<Self> {
         numbers.sort_unstable();
@@ -234,7 +235,7 @@ impl Degrees {
             mean: total as f64 / degrees.len().max(1) as f64,
             p90: quantile(0.90),
             p99: quantile(0.99),
-            spread: Spread::of(degrees).unwrap_or(Spread { min: 0, median: 0, max: 0 }),
+            spread: MinMedianMax::of(degrees).unwrap_or(MinMedianMax { min: 0, median: 0, max: 0 }),
             histogram,
         }
     }
@@ -318,7 +319,7 @@ mod tests {
         assert_eq!(statistics.isolated_entities, 1);
         assert_eq!(statistics.self_loops, 1);
         assert_eq!(statistics.few_shot_relations, 1);
-        assert_eq!(statistics.degrees.spread, Spread { min: 0, median: 1, max: 5 });
+        assert_eq!(statistics.degrees.spread, MinMedianMax { min: 0, median: 1, max: 5 });
         let buckets: Vec<_> =
             statistics.degrees.histogram.iter().map(|b| (b.from, b.to, b.entities)).collect();
         assert_eq!(buckets, [(0, 0, 1), (1, 1, 3), (4, 7, 1)]);

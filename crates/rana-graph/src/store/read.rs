@@ -17,7 +17,8 @@ use crate::graph::Graph;
 use crate::held_out::HeldOut;
 use crate::lists::Lists;
 use crate::names::{Names, Texts};
-use crate::tasks::{Split, TaskSet};
+use crate::split::Split;
+use crate::tasks::TaskSet;
 
 pub(super) fn open(path: &Path) -> Result<Store, StoreError> {
     let (manifest, files) = open_files(path)?;

@@ -19,9 +19,10 @@ use crate::graph_builder::{Duplicates, GraphBuilder, LabelRank};
 use crate::id::{EntityId, RelationId};
 use crate::observer::Observer;
 use crate::skipped::Skipped;
+use crate::split::Split;
 use crate::statement_batch::{Batch, BatchSender, Disconnected, Kind, NamedStatement, pipeline};
 use crate::store::Input;
-use crate::tasks::{Split, TaskSet, TaskSetBuilder};
+use crate::tasks::{TaskSet, TaskSetBuilder};
 
 /// What a release directory holds.
 pub(crate) struct Release {

@@ -30,6 +30,11 @@ pub(crate) fn bytes(count: u64) -> String {
     indicatif::HumanBytes(count).to_string()
 }
 
+/// A share or mean with three decimals.
+pub(crate) fn decimals(value: f64) -> String {
+    format!("{value:.3}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,8 +13,7 @@ use rana::models::training::{
 };
 use serde::Serialize;
 
-use super::embed::vectors_path;
-use super::eval::only_vectors;
+use super::stored_vectors::{only_vectors, vectors_path};
 use crate::error::CliError;
 use crate::human_numbers::thousands;
 use crate::settings::{SettingsFile, print_settings};

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use rana::predictor::{Explanation, LearnedRelation, NamedEntity, Predictor};
 use serde::Serialize;
 
-use super::Answered;
+use super::answering::Answered;
 use crate::human_numbers::thousands;
 use crate::terminal::{BOLD, DIM};
 use crate::text_table::table;

@@ -1,4 +1,4 @@
-//! [`CliError`]: every error of the program, with its exit code and what to type next.
+//! [`CliError`]: every error of the program and its exit code; `hint.rs` adds what to type next.
 
 use std::error::Error;
 use std::io;
@@ -51,7 +51,7 @@ pub(crate) enum CliError {
     )]
     NoTasks { store: String, split: Split },
     #[error(
-        "the task `{relation}` has {facts} facts, which leaves no query behind {shots} shots. Lower --shots"
+        "the task `{relation}` has {facts} facts, which leaves no queries after {shots} support pairs. Lower --shots"
     )]
     TooFewFacts { relation: String, facts: usize, shots: usize },
     #[error(transparent)]

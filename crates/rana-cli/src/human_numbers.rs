@@ -46,6 +46,11 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     if bytes.is_finite() && bytes > 0.0 { Ok(bytes as u64) } else { Err(wrong()) }
 }
 
+/// A share or mean with three decimals.
+pub(crate) fn decimals(value: f64) -> String {
+    format!("{value:.3}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

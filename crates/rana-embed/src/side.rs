@@ -44,6 +44,15 @@ impl Side {
             Self::Tail => fact.head,
         }
     }
+
+    /// The relation itself for a tail, its inverse for a head.
+    #[inline(always)]
+    pub(crate) const fn sign(self) -> f32 {
+        match self {
+            Self::Head => -1.0,
+            Self::Tail => 1.0,
+        }
+    }
 }
 
 impl fmt::Display for Side {

@@ -124,7 +124,7 @@ pub enum EpisodeError {
     },
     /// A task has no fact left to ask about.
     #[error(
-        "relation number {} has {facts} facts, which leaves no query behind {shots} shots; \
+        "relation number {} has {facts} facts, which leaves no queries after {shots} support pairs; \
          lower the shots or leave the relation out",
         relation.number()
     )]

@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | `split/` | makes a benchmark from a graph |
 //! | `candidates.rs`, `candidate_places.rs` | the entities that a task's queries are ranked among |
-//! | `data_mode.rs` | data modes: what a model trains on |
+//! | `data_mode.rs`, `training_tasks.rs` | how the background takes part in training, and the tasks that gives |
 //! | `episode.rs` | episodes drawn from tasks |
 //! | `support.rs`, `left_out.rs` | supports of evaluations, and supports with one pair left out |
 //! | `fold.rs` | folds of the train tasks, for cross-validation |
@@ -30,10 +30,11 @@ mod reasons;
 mod seed;
 mod split;
 mod support;
+mod training_tasks;
 
 pub use candidate_places::CandidatePlaces;
 pub use candidates::{CandidateBuilder, CandidateConfig, CandidateRule};
-pub use data_mode::{DataMode, TrainingTasks};
+pub use data_mode::DataMode;
 pub use episode::{Episode, EpisodeConfig, EpisodeError, EpisodeSampler, Sampling};
 pub use fold::{Fold, tasks_without};
 pub use left_out::LeftOut;
@@ -42,9 +43,10 @@ pub use pretraining_facts::PretrainingFacts;
 pub use reasons::{AttentionWeight, Reasons, SourceReason};
 pub use split::{
     Assignment, Ratio, RelationNames, RemovedInverse, SplitConfig, SplitCount, SplitError, SplitOutcome,
-    SplitReport, SplitSettings, TaskReport, split,
+    SplitReport, SplitSettings, SplitTask, split,
 };
 pub use support::{SupportOrder, first_k, resampled};
+pub use training_tasks::TrainingTasks;
 
 #[cfg(test)]
 mod tests {

@@ -289,7 +289,7 @@ fn episodes_that_cannot_be_drawn_say_why() {
     assert_eq!(first_k(&tasks.get(0), 0).unwrap_err(), EpisodeError::NoShots);
     assert_eq!(
         first_k(&tasks.get(0), 5).unwrap_err().to_string(),
-        "relation number 0 has 5 facts, which leaves no query behind 5 shots; lower the shots or leave the \
+        "relation number 0 has 5 facts, which leaves no queries after 5 support pairs; lower the shots or leave the \
          relation out"
     );
 }

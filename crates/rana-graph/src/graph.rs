@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::array::Array;
+use crate::fact::{Edge, Fact};
 use crate::held_out::HeldOut;
-use crate::id::{Edge, EntityId, Fact, RelationId, TypeId};
+use crate::id::{EntityId, RelationId, TypeId};
 use crate::lists::Lists;
 use crate::names::{Names, Texts};
 use crate::prefixes::{Prefixes, last_part};

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::fact::{Edge, Fact};
 use crate::graph::Graph;
 use crate::hash_index::Slots;
 use crate::held_out::{HeldOut, HeldOutBuilder, HeldOutReport};
-use crate::id::{Edge, EntityId, Fact, RelationId, TypeId};
+use crate::id::{EntityId, RelationId, TypeId};
 use crate::lists::Lists;
 use crate::names::{Names, NamesBuilder, Texts, hash};
 use crate::prefixes::Prefixes;

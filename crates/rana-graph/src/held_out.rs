@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::fact::Fact;
 use crate::graph_builder::Duplicates;
 use crate::hash_index::Slots;
-use crate::id::Fact;
 
 /// One of the two lists of held-out facts.
 ///

@@ -6,17 +6,22 @@
 //! # Where to find what
 //! In the order in which data passes through:
 //! - `format/source.rs`: files, standard input or bytes in memory, decompressed and hashed;
+//! - `format/limits.rs`: the limits that keep the memory and time of readers bounded;
 //! - `format/detect.rs`: which format a file has, by its first bytes and its name;
 //! - `format/{delimited,rdf,parquet}.rs` and `format/release/`: the readers and writers of each format,
 //!   with `format/columns.rs` for the columns of tables;
 //! - `import.rs`: what the statements of a file mean (facts, types, labels, held-out facts);
 //! - `statement_batch.rs`: statements on their way from the thread that reads to the thread that builds;
+//! - `id.rs` and `fact.rs`: the ids of entities, relations and types, and the facts, pairs and edges made of them;
 //! - `graph.rs` and `graph_builder.rs`: [`Graph`] and [`GraphBuilder`], over `names.rs` (names and ids), `hash_index.rs` (hash index),
 //!   `lists.rs` (many short lists) and `array.rs` (owned or mapped arrays);
-//! - `tasks.rs` and `held_out.rs`: few-shot tasks, and facts kept for validation and testing;
+//! - `prefixes.rs`: short names of IRIs;
+//! - `tasks.rs`, `split.rs` and `held_out.rs`: few-shot tasks, the splits of a benchmark, and facts kept for validation and
+//!   testing;
 //! - `store/`: a graph and its tasks on disk, over `file_mapping.rs` (memory maps) and `atomic_file.rs` (files that
 //!   are replaced as a whole);
-//! - `statistics.rs`, `without_relations.rs`, `format/fact_writer.rs`: counts, a graph without some of its relations, facts as files;
+//! - `statistics.rs` and `few_shot_rule.rs`: counts, and which relations count as few-shot;
+//! - `without_relations.rs`, `format/fact_writer.rs`: a graph without some of its relations, facts as files;
 //! - `synth/`: generated graphs with planted structure.
 //!
 //! # Cargo features
@@ -27,6 +32,8 @@
 
 mod array;
 mod atomic_file;
+mod fact;
+mod few_shot_rule;
 mod file_mapping;
 pub mod format;
 mod graph;
@@ -43,6 +50,7 @@ mod names;
 mod observer;
 mod prefixes;
 mod skipped;
+mod split;
 mod statement_batch;
 mod statistics;
 mod store;
@@ -52,10 +60,12 @@ mod without_relations;
 
 pub use array::Array;
 pub use atomic_file::{unfinished, write_file_atomically};
+pub use fact::{Edge, Fact, Pair};
+pub use few_shot_rule::FewShotRule;
 pub use graph::Graph;
 pub use graph_builder::{Duplicates, GraphBuilder, LabelRank};
 pub use held_out::{HeldOut, HeldOutReport};
-pub use id::{Edge, EntityId, Fact, Pair, RelationId, TypeId};
+pub use id::{EntityId, RelationId, TypeId};
 pub use import::{
     ImportOptions, ImportReport, Imported, LABEL_RELATIONS, Literals, RDF_TYPE, SourceReport, TypeTriples,
     import,
@@ -65,8 +75,9 @@ pub use lists::Lists;
 pub use names::{Names, NamesBuilder, Texts};
 pub use observer::{Observer, Turn, Unit};
 pub use prefixes::{Prefixes, last_part};
+pub use split::Split;
 pub use statistics::{
-    Cardinality, DegreeBucket, Degrees, FewShotRule, RelationStatistics, Spread, Statistics, TaskStatistics,
+    Cardinality, DegreeBucket, Degrees, MinMedianMax, RelationStatistics, Statistics, TaskStatistics,
 };
 pub use store::{Counts, FileRecord, Input, Manifest, STORE_VERSION, Store, StoreError, TaskCounts};
-pub use tasks::{HeadRelation, Split, Task, TaskSet, TaskSetBuilder};
+pub use tasks::{HeadRelation, Task, TaskSet, TaskSetBuilder};

@@ -6,35 +6,14 @@ use std::fmt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::fact::Fact;
+use crate::few_shot_rule::FewShotRule;
 use crate::graph::Graph;
 use crate::held_out::HeldOut;
-use crate::id::{Fact, RelationId};
+use crate::id::RelationId;
+use crate::split::Split;
 use crate::store::{Counts, TaskCounts};
-use crate::tasks::{Split, TaskSet};
-
-/// Which relations count as few-shot: those with `more_than < facts < less_than`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FewShotRule {
-    /// A few-shot relation has more facts than this.
-    pub more_than: u64,
-    /// A few-shot relation has fewer facts than this.
-    pub less_than: u64,
-}
-
-impl Default for FewShotRule {
-    /// The rule by which NELL-One and Wiki-One were made: 50 < n < 500.
-    fn default() -> Self {
-        Self { more_than: 50, less_than: 500 }
-    }
-}
-
-impl FewShotRule {
-    /// Whether a relation with this many facts is few-shot.
-    #[must_use]
-    pub fn holds(self, facts: u64) -> bool {
-        self.more_than < facts && facts < self.less_than
-    }
-}
+use crate::tasks::TaskSet;
 
 /// How many tails a head has under a relation, and the other way round, by the usual 1.5 rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -112,7 +91,7 @@ pub struct Statistics {
     /// Every task in its order.
     pub task_table: Vec<TaskStatistics>,
     /// Sizes of the tasks' candidate lists.
-    pub candidates: Option<Spread>,
+    pub candidates: Option<MinMedianMax>,
     /// How many pairs of a head and a relation the filter has known tails for.
     pub filter_questions: u64,
 }
@@ -124,7 +103,7 @@ pub struct Degrees {
     pub mean: f64,
     /// Order statistics.
     #[serde(flatten)]
-    pub spread: Spread,
+    pub spread: MinMedianMax,
     /// The 90th percentile.
     pub p90: u64,
     /// The 99th percentile.
@@ -146,7 +125,7 @@ pub struct DegreeBucket {
 
 /// The smallest, the middle and the largest of some numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Spread {
+pub struct MinMedianMax {
     /// The smallest.
     pub min: u64,
     /// The (lower) median.
@@ -219,14 +198,14 @@ impl Statistics {
             relation_table,
             tasks: counts.tasks,
             task_table: tasks.iter().map(|task| task_statistics(graph, &task)).collect(),
-            candidates: Spread::of(tasks.iter().map(|task| task.candidates.len() as u64).collect()),
+            candidates: MinMedianMax::of(tasks.iter().map(|task| task.candidates.len() as u64).collect()),
             filter_questions: tasks.filter().len() as u64,
         }
     }
 }
 
-impl Spread {
-    /// The spread of some numbers, if there are any.
+impl MinMedianMax {
+    /// Those of some numbers, if there are any.
     #[must_use]
     pub fn of(mut numbers: Vec<u64>) -> Option<Self> {
         numbers.sort_unstable();
@@ -256,7 +235,7 @@ impl Degrees {
             mean: total as f64 / degrees.len().max(1) as f64,
             p90: quantile(0.90),
             p99: quantile(0.99),
-            spread: Spread::of(degrees).unwrap_or(Spread { min: 0, median: 0, max: 0 }),
+            spread: MinMedianMax::of(degrees).unwrap_or(MinMedianMax { min: 0, median: 0, max: 0 }),
             histogram,
         }
     }
@@ -340,7 +319,7 @@ mod tests {
         assert_eq!(statistics.isolated_entities, 1);
         assert_eq!(statistics.self_loops, 1);
         assert_eq!(statistics.few_shot_relations, 1);
-        assert_eq!(statistics.degrees.spread, Spread { min: 0, median: 1, max: 5 });
+        assert_eq!(statistics.degrees.spread, MinMedianMax { min: 0, median: 1, max: 5 });
         let buckets: Vec<_> =
             statistics.degrees.histogram.iter().map(|b| (b.from, b.to, b.entities)).collect();
         assert_eq!(buckets, [(0, 0, 1), (1, 1, 3), (4, 7, 1)]);

@@ -1,8 +1,9 @@
 //! [`Graph::withhold`]: a graph without the facts of some of its relations.
 
 use crate::array::Array;
+use crate::fact::{Edge, Fact};
 use crate::graph::Graph;
-use crate::id::{Edge, Fact, RelationId};
+use crate::id::RelationId;
 use crate::names::{NamesBuilder, Texts};
 
 impl Graph {

@@ -11,8 +11,9 @@
 //! | `tape/` | gradients of models that are made of matrices |
 //! | `fused/` | a trained model and the evidence in the graph |
 //! | `vectors/` | link-prediction vectors among few-shot models |
-//! | `training_free.rs` | baselines that learn nothing |
+//! | `baseline.rs` | training-free baselines |
 //! | `paths/` | which edges a relation may see, and the paths through them |
+//! | `label_similarity.rs` | how similar the labels of entities are, and which are equal |
 //! | `registry.rs`, `opened_run.rs` | one line per model, and the opening of a run of any of them |
 //!
 //! # How to add a model
@@ -20,7 +21,9 @@
 //! [`training::SteppedModel`], add its presets, and add one line to the registry. Training, resuming, evaluation,
 //! sweeps, reproduction, completion and serving then work without another change.
 
+mod baseline;
 mod choices;
+mod combine_by_entity;
 pub mod faan;
 pub mod fsrl;
 pub mod fused;
@@ -28,6 +31,7 @@ pub mod gana;
 mod gathered_rows;
 pub mod gmatching;
 pub mod hire;
+mod label_similarity;
 mod matching;
 pub mod metar;
 mod opened_run;
@@ -39,13 +43,12 @@ pub mod relation_meta;
 mod seed;
 mod tape;
 pub mod training;
-mod training_free;
 mod translation;
 mod vector_kernels;
 pub mod vectors;
 
+pub use baseline::{Baseline, BaselineKind};
 pub use opened_run::{MEAN_TRANSLATION, OpenError, OpenedModel, OpenedRun, RunToOpen};
-pub use training_free::{Baseline, BaselineKind};
 
 #[cfg(test)]
 mod tests {

@@ -11,7 +11,7 @@ use rana_graph::{Store, StoreError};
 use crate::fused::FusedRunError;
 use crate::paths::EdgeIndex;
 use crate::registry::{self, RegistryError};
-use crate::training::{Manifest, ManifestError, MetaTraining, Run, RunError, TrainingError, calibrate};
+use crate::training::{ManifestError, MetaTraining, Run, RunError, RunManifest, TrainingError, calibrate};
 use crate::vectors::MeanTranslation;
 
 /// Why a run cannot be opened.
@@ -63,7 +63,7 @@ pub struct RunToOpen<'a> {
     /// The directory.
     pub path: &'a Path,
     /// The manifest of the run.
-    pub manifest: &'a Manifest,
+    pub manifest: &'a RunManifest,
     /// Its graph.
     pub store: &'a Store,
     /// Where its vectors are.
@@ -101,7 +101,7 @@ pub struct OpenedRun {
     /// The directory.
     pub path: PathBuf,
     /// The manifest of the run.
-    pub manifest: Manifest,
+    pub manifest: RunManifest,
     /// The graph and its tasks.
     pub store: Store,
     /// The model.
@@ -115,7 +115,7 @@ impl OpenedRun {
     /// Whether a directory holds a run.
     #[must_use]
     pub fn is_at(path: &Path) -> bool {
-        Manifest::is_at(path) || crate::fused::is_version_1(path)
+        RunManifest::is_at(path) || crate::fused::is_version_1(path)
     }
 
     /// Opens a run of any model with its graph and vectors, which may have moved to `graph` and `vectors`.
@@ -127,7 +127,7 @@ impl OpenedRun {
     pub fn open(path: &Path, graph: Option<&Path>, vectors: Option<&Path>) -> Result<Self, OpenError> {
         let manifest = match crate::fused::is_version_1(path) {
             true => crate::fused::read_version_1(path)?.0,
-            false => Manifest::read(path)?,
+            false => RunManifest::read(path)?,
         };
         let graph = graph.map_or_else(|| manifest.graph_at(path), Path::to_owned);
         let store = Store::open(&graph).map_err(|source| OpenError::Graph { path: graph.clone(), source })?;

@@ -1,7 +1,7 @@
 //! [`Entity`]: an entity in JSON responses.
 
 use rana::graph::{EntityId, Graph};
-use rana::predictor::EntityRef;
+use rana::predictor::NamedEntity;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -19,20 +19,20 @@ pub(crate) struct Entity {
     pub(crate) distinction: Option<String>,
 }
 
-impl From<EntityRef> for Entity {
-    fn from(EntityRef { name, label, short, distinction }: EntityRef) -> Self {
+impl From<NamedEntity> for Entity {
+    fn from(NamedEntity { name, label, short, distinction }: NamedEntity) -> Self {
         Self { name, label, short, distinction }
     }
 }
 
 impl Entity {
     pub(crate) fn new(graph: &Graph, entity: EntityId) -> Self {
-        EntityRef::new(graph, entity).into()
+        NamedEntity::new(graph, entity).into()
     }
 
     /// The entities of a list. Those of the same label are told apart.
     pub(crate) fn list(graph: &Graph, entities: &[EntityId]) -> Vec<Self> {
-        EntityRef::list(graph, entities).into_iter().map(Self::from).collect()
+        NamedEntity::list(graph, entities).into_iter().map(Self::from).collect()
     }
 
     /// An entity by its name. The graph may no longer have it.

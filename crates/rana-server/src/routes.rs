@@ -38,7 +38,7 @@ fn protected() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(relations::list))
         .routes(routes!(complete::complete))
         .routes(routes!(explain::explain))
-        .routes(routes!(decisions::list, decisions::decide))
+        .routes(routes!(decisions::endpoints::list, decisions::endpoints::decide))
         .routes(routes!(export::export))
         .routes(routes!(metrics::metrics))
 }

@@ -11,8 +11,7 @@ use rana::graph::format::{ExportError, FactFormat, export_facts, export_release}
 use rana::graph::{Fact, Store, write_file_atomically};
 use serde::Serialize;
 
-use super::embed::vectors_path;
-use super::eval::only_vectors;
+use super::stored_vectors::{only_vectors, vectors_path};
 use crate::error::CliError;
 use crate::human_numbers::thousands;
 use crate::terminal::{BOLD, Terminal, data_output};

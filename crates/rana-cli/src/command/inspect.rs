@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, ValueHint};
-use rana::graph::{FewShotRule, Manifest, Statistics, Store};
+use rana::graph::{Manifest, Statistics, Store};
 use serde::Serialize;
 
+use super::few_shot_args::FewShotArgs;
 use crate::error::CliError;
 use crate::human_numbers::thousands;
 use crate::terminal::{BOLD, DIM, Terminal};
@@ -29,23 +30,6 @@ pub(crate) struct InspectArgs {
     relations: usize,
     #[command(flatten)]
     few_shot: FewShotArgs,
-}
-
-/// Which relations count as few-shot.
-#[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct FewShotArgs {
-    /// A few-shot relation has more facts than this.
-    #[arg(long, value_name = "N", default_value_t = 50)]
-    more_than: u64,
-    /// A few-shot relation has fewer facts than this.
-    #[arg(long, value_name = "N", default_value_t = 500)]
-    less_than: u64,
-}
-
-impl FewShotArgs {
-    pub(crate) fn rule(self) -> FewShotRule {
-        FewShotRule { more_than: self.more_than, less_than: self.less_than }
-    }
 }
 
 pub(crate) fn run(args: &InspectArgs, terminal: &Terminal) -> Result<(), CliError> {

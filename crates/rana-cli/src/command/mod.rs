@@ -1,4 +1,5 @@
-//! One file or folder per subcommand: its arguments, and the calls to the library.
+//! One file or folder per subcommand: its arguments, and the calls to the library. What several share: `few_shot_args.rs`
+//! (which relations are few-shot) and `stored_vectors.rs` (where the vectors of a graph are).
 
 pub(crate) mod complete;
 pub(crate) mod completions;
@@ -6,6 +7,7 @@ pub(crate) mod embed;
 pub(crate) mod episodes;
 pub(crate) mod eval;
 pub(crate) mod export;
+mod few_shot_args;
 pub(crate) mod fuse;
 pub(crate) mod import;
 pub(crate) mod inspect;
@@ -15,6 +17,7 @@ pub(crate) mod quickstart;
 pub(crate) mod reproduce;
 pub(crate) mod serve;
 pub(crate) mod split;
+mod stored_vectors;
 pub(crate) mod sweep;
 pub(crate) mod synth;
 pub(crate) mod train;

@@ -16,10 +16,11 @@ use rana::models::{OpenedRun, registry};
 use rana::predictor::{AnswerLimits, Predictor, RelationRequest};
 use serde::Serialize;
 
-use super::embed::{Session, Trained, vectors_path};
+use super::embed::{Session, Trained};
 use super::eval::card;
 use super::eval::evaluated_run::card as run_card;
 use super::serve::{ServerArgs, serve};
+use super::stored_vectors::vectors_path;
 use super::train::{Session as MetaSession, Trained as MetaTrained};
 use super::{import as import_command, inspect, split};
 use crate::error::CliError;

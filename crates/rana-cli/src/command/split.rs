@@ -8,13 +8,13 @@ use std::str::FromStr;
 use clap::{Args, ValueHint};
 use rana::fewshot::{
     Assignment, CandidateRule, Ratio, RelationNames, SplitConfig, SplitOutcome, SplitReport, SplitSettings,
-    TaskReport, split,
+    SplitTask, split,
 };
 use rana::graph::{Graph, Input, Split, Store};
 use rana::predictor::relation;
 use serde::Serialize;
 
-use super::inspect::FewShotArgs;
+use super::few_shot_args::FewShotArgs;
 use crate::error::CliError;
 use crate::human_numbers::thousands;
 use crate::terminal::{BOLD, DIM, Terminal};
@@ -195,7 +195,7 @@ const NAMED: usize = 20;
 fn print_tasks(report: &SplitReport, graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
     for split in [Split::Dev, Split::Test] {
         let of_split = || report.tasks.iter().filter(|task| task.split == split);
-        let title = |task: &TaskReport| match graph.relation(&task.relation) {
+        let title = |task: &SplitTask| match graph.relation(&task.relation) {
             Some(relation) => graph.relation_title(relation),
             None => task.relation.clone(),
         };
@@ -225,7 +225,7 @@ pub(crate) fn print(report: &SplitReport, out: &mut dyn Write) -> io::Result<()>
         thousands(report.facts_at_isolated_entities as u64),
     )?;
     let sizes: Vec<u64> = report.tasks.iter().map(|task| task.candidates as u64).collect();
-    if let Some(spread) = rana::graph::Spread::of(sizes) {
+    if let Some(spread) = rana::graph::MinMedianMax::of(sizes) {
         let [min, median, max] = [spread.min, spread.median, spread.max].map(thousands);
         writeln!(out, "candidates per task: {min} to {max}, median {median}")?;
     }

@@ -9,7 +9,7 @@ use rana::sweep::{Sweep, SweepPlan, SweepReport};
 use rana::trial::{TrialError, VectorPlan, Workspace};
 use serde::Serialize;
 
-use super::eval::only_vectors;
+use super::stored_vectors::only_vectors;
 use crate::error::CliError;
 use crate::terminal::{BOLD, DIM, Terminal};
 use crate::text_table::results;

@@ -9,12 +9,11 @@ use rana::embed::{EmbeddingMetadata, EmbeddingSet, ModelKind};
 use rana::graph::Store;
 use rana::models::registry::{self, RegistryError};
 use rana::models::training::{
-    Manifest, MetaTraining, Misfit, Run, RunConfig, StartVectors, TrainingOutcome, TrainingState,
+    MetaTraining, Misfit, Run, RunConfig, RunManifest, StartVectors, TrainingOutcome, TrainingState,
 };
 use serde::Serialize;
 
-use super::embed::vectors_path;
-use super::eval::only_vectors;
+use super::stored_vectors::{only_vectors, vectors_path};
 use crate::error::CliError;
 use crate::human_numbers::thousands;
 use crate::settings::{SettingsFile, print_settings};
@@ -168,7 +167,7 @@ impl<'s> Session<'s> {
         let start = MetaTraining::start(store, config, &set)?;
         let config = config.in_unit_of(&start);
         warn_of_misfit(&start, &config, terminal);
-        let manifest = Manifest::new(config.model.model_name(), store, vectors, &start);
+        let manifest = RunManifest::new(config.model.model_name(), store, vectors, &start);
         let training = MetaTraining::new(store, config.clone(), start)?;
         let run = Run::create(out, manifest, config)?;
         Ok(Self { training, run, from: None })

@@ -407,7 +407,7 @@ fn nothing_of_others_is_touched() {
     std::fs::create_dir(dir.path().join("notes")).unwrap();
     std::fs::write(dir.path().join("notes/model-card.html"), "mine").unwrap();
     let (code, message) = fail(dir.path(), &[&train[..], &["--out", "notes"]].concat());
-    assert_eq!((code, message.contains("holds something else")), (1, true), "{message}");
+    assert_eq!((code, message.contains("is not a run")), (1, true), "{message}");
     // A file whose name only begins like a model of the run is not one.
     let child = spawn(dir.path(), &[&train[..], &["--out", "run"]].concat());
     while !dir.path().join("run/run.json").exists() {

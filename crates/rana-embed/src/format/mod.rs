@@ -1,120 +1,21 @@
 //! Files of vectors: detecting their format, reading and writing them, and matching their rows to a graph.
+//!
+//! | file | concept |
+//! | --- | --- |
+//! | `table_format.rs` | the formats of a table |
+//! | `safetensors.rs`, `npy.rs`, `text.rs` | the reader and writer of each |
+//! | `tensor_file.rs` | files of several tensors |
+//! | `floats.rs` | numbers from bytes |
+//! | `graph_vectors.rs` | rows matched to the entities and relations of a graph |
 
+mod floats;
 mod graph_vectors;
 mod npy;
 pub(crate) mod safetensors;
+mod table_format;
 mod tensor_file;
 mod text;
 
-use std::fmt;
-use std::path::Path;
-use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
-
-use crate::table::Table;
-use crate::table_error::TableError;
-
 pub use graph_vectors::{ImportedVectors, VectorFiles, export_vectors, import_vectors};
+pub use table_format::{TableFormat, read_table, write_table};
 pub use tensor_file::{Tensor, TensorFile, Values, write_tensors};
-
-/// A file format for a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TableFormat {
-    /// Safetensors: one two-dimensional tensor.
-    Safetensors,
-    /// NumPy: one two-dimensional array.
-    Npy,
-    /// Text as in `entity2vec.TransE`: one row per line, white space between values.
-    Text,
-}
-
-impl TableFormat {
-    /// All formats.
-    pub const ALL: [Self; 3] = [Self::Safetensors, Self::Npy, Self::Text];
-
-    /// `safetensors`, `npy` or `text`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Safetensors => "safetensors",
-            Self::Npy => "npy",
-            Self::Text => "text",
-        }
-    }
-
-    /// The format that the extension of a file stands for.
-    ///
-    /// # Errors
-    /// If the extension is unknown.
-    pub fn of(path: &Path) -> Result<Self, TableError> {
-        let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-        match ending.as_str() {
-            "safetensors" => Ok(Self::Safetensors),
-            "npy" => Ok(Self::Npy),
-            // Published text files are named after the model.
-            "transe" | "transh" | "transr" | "transd" | "distmult" | "complex" | "rescal" | "vec" | "txt"
-            | "tsv" | "bern" | "unif" => Ok(Self::Text),
-            _ => Err(TableError::UnknownFormat { file: path.to_owned() }),
-        }
-    }
-}
-
-impl fmt::Display for TableFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for TableFormat {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|format| format.name() == text)
-            .ok_or_else(|| format!("`{text}` is not a table format; choose safetensors, npy or text"))
-    }
-}
-
-/// Reads the table in a file. `name` chooses the tensor in a safetensors file with several.
-///
-/// # Errors
-/// If the file cannot be read, is malformed or truncated, has values of another type, or a value is not finite.
-pub fn read_table(path: &Path, format: TableFormat, name: &str) -> Result<Table, TableError> {
-    let bytes = std::fs::read(path).map_err(TableError::io(path, "read the file"))?;
-    let table = match format {
-        TableFormat::Safetensors => safetensors::read(path, &bytes.into(), name),
-        TableFormat::Npy => npy::read(path, &bytes),
-        TableFormat::Text => text::read(path, &bytes),
-    }?;
-    table.check_finite(&path.display().to_string())?;
-    Ok(table)
-}
-
-/// Writes a table to a file, completely or not at all. `name` is the name of the tensor in a safetensors file.
-///
-/// # Errors
-/// If the disk fails.
-pub fn write_table(path: &Path, format: TableFormat, name: &str, table: &Table) -> Result<(), TableError> {
-    let written = rana_graph::write_file_atomically(path, |out| match format {
-        TableFormat::Safetensors => safetensors::write(out, &[(name, table)]),
-        TableFormat::Npy => npy::write(out, table),
-        TableFormat::Text => text::write(out, table),
-    });
-    written.map_err(TableError::io(path, "write the file"))
-}
-
-/// Converts little-endian floats of 32 or 64 bits to 32-bit floats. Checks their number, if `count` is given.
-fn floats(path: &Path, bytes: &[u8], size: usize, count: Option<usize>) -> Result<Vec<f32>, TableError> {
-    let expected = count.and_then(|count| count.checked_mul(size));
-    if expected != Some(bytes.len()) {
-        let expected = expected.map_or(u64::MAX, |bytes| bytes as u64);
-        return Err(TableError::Size { file: path.to_owned(), expected, found: bytes.len() as u64 });
-    }
-    Ok(match size {
-        8 => bytes.chunks_exact(8).map(|value| bytemuck::pod_read_unaligned::<f64>(value) as f32).collect(),
-        _ => bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect(),
-    })
-}

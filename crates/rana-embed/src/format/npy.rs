@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::floats;
+use super::floats::floats;
 use crate::table::Table;
 use crate::table_error::TableError;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use rana_graph::Array;
 use safetensors::Dtype;
 
-use super::floats;
+use super::floats::floats;
 use super::tensor_file::{Tensor, Values, damaged, header, write_tensors};
 use crate::table::Table;
 use crate::table_error::TableError;

@@ -5,9 +5,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::known_answers::KnownAnswers;
-use super::metrics::LinkReport;
 use super::query::LinkQuery;
 use super::rank::{FactRanks, Rank, TieRule};
+use super::report::LinkReport;
 use super::scorer::LinkScorer;
 use crate::side::Side;
 

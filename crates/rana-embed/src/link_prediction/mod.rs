@@ -47,11 +47,13 @@ mod known_answers;
 mod metrics;
 mod query;
 mod rank;
+mod report;
 mod scorer;
 
 pub use evaluate::{LinkPrediction, LinkPredictionError, LinkPredictionSettings};
 pub use known_answers::KnownAnswers;
-pub use metrics::{LinkReport, Metrics, RelationReport};
+pub use metrics::Metrics;
 pub use query::LinkQuery;
 pub use rank::{FactRanks, Rank, TieRule};
+pub use report::{LinkReport, RelationReport};
 pub use scorer::LinkScorer;

@@ -1,4 +1,4 @@
-//! [`LinkScorer`]: scores the answers of queries. The vectors of a model are one.
+//! [`LinkScorer`]: scores the answers of queries. [`Vectors`] implements it.
 
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
 //! ComplEx: `Re ⟨h, r, conj t⟩` over complex coordinates, real parts in the first half of a row.
 
-use super::Model;
+use super::model::Model;
 use crate::side::Side;
 
 /// The query is `h · r` for a tail and `t · conj r` for a head: conjugating a product keeps its

@@ -1,6 +1,6 @@
 //! DistMult: `⟨h, r, t⟩`.
 
-use super::Model;
+use super::model::Model;
 use crate::side::Side;
 
 /// The query is the coordinate-wise product, for either side.

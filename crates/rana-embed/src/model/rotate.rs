@@ -2,7 +2,7 @@
 //!
 //! Real parts are in the first half of an entity row; a relation row holds angles in radians.
 
-use super::Model;
+use super::model::Model;
 use crate::elementary_functions::sin_cos;
 use crate::side::Side;
 

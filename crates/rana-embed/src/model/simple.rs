@@ -3,7 +3,7 @@
 //! The first half of an entity row is the entity as a head, the second half as a tail; the first
 //! half of a relation row is the relation, the second half its inverse.
 
-use super::Model;
+use super::model::Model;
 use crate::side::Side;
 
 /// The query swaps the halves: the head half of the anchor is compared with the tail half of the answer.

@@ -1,6 +1,6 @@
 //! TransE: `h + r ≈ t`.
 
-use super::Model;
+use super::model::Model;
 use crate::side::Side;
 
 /// The query is `h + r` for a tail and `t − r` for a head.

@@ -1,8 +1,9 @@
-//! The leave-one-out rank of a model on a support: how well it finds each pair by the others.
+//! The leave-one-out rank of a model on a support: how well it finds each pair by the others. `leave_one_out.rs` of
+//! `rana-models`, `fused/`, measures each source of evidence alone.
 
 use rana_fewshot::{FewShotModel, LeftOut, Support, SupportError};
 
-/// It is a mean over few ranks, for which this many candidates are exact enough.
+/// At most this many candidates are ranked; the mean is over a few ranks, so more would not make it more precise.
 const MOST_CANDIDATES: usize = 1024;
 
 /// The mean reciprocal rank of the tails of a support, each ranked by the model adapted to the other pairs; none for a

@@ -11,7 +11,7 @@ pub struct SplitReport {
     /// Train, dev and test in numbers.
     pub splits: Vec<SplitCount>,
     /// Every task in the order of the task set.
-    pub tasks: Vec<TaskReport>,
+    pub tasks: Vec<SplitTask>,
     /// Relations taken out of the background, and out of the tasks, as inverses of a task relation.
     pub removed_inverses: Vec<RemovedInverse>,
     /// How many facts the background has left.
@@ -41,7 +41,7 @@ pub struct SplitCount {
 
 /// One task in numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct TaskReport {
+pub struct SplitTask {
     /// Its split.
     pub split: Split,
     /// The name of its relation.
@@ -80,7 +80,7 @@ impl SplitReport {
             splits: Split::ALL.map(|split| SplitCount::new(tasks, split)).into(),
             tasks: tasks
                 .iter()
-                .map(|task| TaskReport {
+                .map(|task| SplitTask {
                     split: task.split,
                     relation: background.relation_name(task.relation).to_owned(),
                     facts: task.facts.len(),

@@ -1,5 +1,6 @@
 use super::*;
-use rana_graph::{Duplicates, GraphBuilder};
+use crate::candidates::CandidateRule;
+use rana_graph::{Duplicates, Graph, GraphBuilder, Split};
 
 /// `big` with 60 facts, `few` and `fewer` with 20 and 12, and `wef` which reverses 17 of `few`'s.
 fn graph() -> Graph {

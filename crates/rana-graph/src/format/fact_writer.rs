@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use super::release;
 use crate::atomic_file::beside;
+use crate::fact::Fact;
 use crate::graph::Graph;
-use crate::id::Fact;
 use crate::store::hint;
 use crate::tasks::TaskSet;
 

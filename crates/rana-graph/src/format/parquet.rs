@@ -18,8 +18,8 @@ use parquet::schema::types::ColumnDescriptor;
 
 use super::fact_writer::{ExportError, names};
 use super::{Columns, ColumnsProblem, FormatError, OpenSource, Place, Sink, Statement};
+use crate::fact::Fact;
 use crate::graph::Graph;
-use crate::id::Fact;
 
 /// Rows read from a column at a time.
 const BATCH: usize = 16 * 1024;

@@ -10,8 +10,9 @@ use oxrdfio::{RdfFormat, RdfParseError, RdfParser, RdfSerializer};
 use super::fact_writer::{ExportError, names};
 use super::limits::{Limited, Terse, Watch, Xml};
 use super::{Format, FormatError, Literal, OpenSource, Place, ReadOptions, Sink, Statement};
+use crate::fact::Fact;
 use crate::graph::Graph;
-use crate::id::{Fact, RelationId};
+use crate::id::RelationId;
 
 /// Some editors write it at the start of a text; it is no part of the content.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";

@@ -8,7 +8,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::graph::Graph;
 use crate::held_out::HeldOut;
 use crate::prefixes::Prefixes;
-use crate::tasks::{Split, TaskSet};
+use crate::split::Split;
+use crate::tasks::TaskSet;
 
 /// The self-description of a store: `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -11,13 +11,14 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Counts, FORMAT, MANIFEST, Manifest, STORE_VERSION, Store, StoreError, is_data_name};
 use crate::array::Array;
+use crate::fact::Fact;
 use crate::file_mapping::Mapping;
 use crate::graph::Graph;
 use crate::held_out::HeldOut;
-use crate::id::Fact;
 use crate::lists::Lists;
 use crate::names::{Names, Texts};
-use crate::tasks::{Split, TaskSet};
+use crate::split::Split;
+use crate::tasks::TaskSet;
 
 pub(super) fn open(path: &Path) -> Result<Store, StoreError> {
     let (manifest, files) = open_files(path)?;

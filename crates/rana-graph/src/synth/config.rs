@@ -5,7 +5,7 @@ use std::ops::{Deref, RangeInclusive};
 use serde::{Deserialize, Serialize};
 
 use super::error::SynthError;
-use crate::tasks::Split;
+use crate::split::Split;
 
 /// The smallest size of a type; planted relations need that many entities.
 const SMALLEST_TYPE: u64 = 32;

@@ -10,7 +10,7 @@ use super::config::SynthSettings;
 use super::emitted_facts::Known;
 use super::latent_space::Space;
 use super::rule::{AROUND, RelationName, Rule, Schema};
-use crate::tasks::Split;
+use crate::split::Split;
 
 /// How many rules are drawn to find one with enough facts, before the best of them is taken.
 const TRIES: usize = 16;

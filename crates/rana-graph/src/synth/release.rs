@@ -19,7 +19,7 @@ use super::latent_space::Space;
 use super::rule::{RelationName, Schema};
 use crate::atomic_file::beside;
 use crate::observer::{Observer, Unit};
-use crate::tasks::Split;
+use crate::split::Split;
 
 /// How many facts are written between two reports of progress.
 const PROGRESS_EVERY: u64 = 1 << 16;

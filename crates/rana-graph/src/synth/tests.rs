@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::observer::{Observer, Unit};
-use crate::tasks::Split;
+use crate::split::Split;
 
 type Names = (String, String, String);
 type Tasks = BTreeMap<String, Vec<Names>>;

@@ -12,7 +12,8 @@
 //! | `step.rs` | one step over a batch of tasks |
 //! | `prepared_entities.rs` | what evaluations compute once per entity |
 //! | `adapted_relation.rs` | a relation after its support |
-//! | `model.rs` | FAAN as the trainer sees it, and the trained model |
+//! | `stepped_model.rs` | FAAN as the trainer sees it |
+//! | `model.rs` | the trained model |
 
 mod adapted_relation;
 mod config;
@@ -25,11 +26,12 @@ mod pair_batch;
 mod pair_transformer;
 mod prepared_entities;
 mod step;
+mod stepped_model;
 #[cfg(test)]
 mod tests;
 
 pub use config::{AttentionScale, EntityOutput, FaanConfig, HeadLayout, Positions, ReferenceScale, Width};
-pub use model::Faan;
+pub use stepped_model::Faan;
 
 use crate::registry::Preset;
 

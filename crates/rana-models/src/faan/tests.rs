@@ -9,11 +9,11 @@ use rand::RngExt;
 
 use super::config::{AttentionScale, EntityOutput, FaanConfig, HeadLayout, Positions, ReferenceScale, Width};
 use super::matching::Matching;
-use super::model::Faan;
 use super::neighbourhood::Neighbourhood;
 use super::network::Network;
 use super::pair_batch::{PairBatch, Tables};
 use super::step::{Inputs, step};
+use super::stepped_model::Faan;
 use crate::real::{add_scaled, dot};
 use crate::seed::{Purpose, rng};
 use crate::tape::{DropoutKey, Segments, Tape};

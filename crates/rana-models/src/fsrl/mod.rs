@@ -6,12 +6,14 @@
 //! | `neighbour_encoder.rs` | an entity by attention over its neighbours |
 //! | `support_aggregator.rs` | a support by a recurrent autoencoder and attention over its pairs |
 //! | `network.rs` | both together |
+//! | `stepped_model.rs` | FSRL as the trainer sees it |
 //!
 //! The rest is in `matching/`, which other models share.
 
 mod config;
 mod neighbour_encoder;
 mod network;
+mod stepped_model;
 mod support_aggregator;
 #[cfg(test)]
 mod tests;

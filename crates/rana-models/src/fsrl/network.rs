@@ -1,34 +1,12 @@
 //! [`Fsrl`]: the network of FSRL.
 
-use rana_graph::Graph;
-
 use super::config::FsrlConfig;
 use super::neighbour_encoder::NeighbourEncoder;
 use super::support_aggregator::SupportAggregator;
-use crate::matching::{
-    Matching, MatchingProcessor, MatchingSettings, Network, PairEncoder, References, Slots, matching_model,
-};
+use crate::matching::{MatchingProcessor, MatchingSettings, Network, PairEncoder, References, Slots};
 use crate::real::Real;
 use crate::tape::{Segments, Tape, Var};
-use crate::training::{ConfigError, SteppedConfig, TrainerConfig, WeightBlocks};
-
-impl SteppedConfig for FsrlConfig {
-    const NAME: &'static str = "fsrl";
-
-    type Model = Matching<Fsrl>;
-
-    fn check(&self, trainer: &TrainerConfig) -> Result<(), ConfigError> {
-        self.check(trainer)
-    }
-
-    fn model(&self, trainer: &TrainerConfig, graph: &Graph, dim: usize) -> Matching<Fsrl> {
-        matching_model(Fsrl::new(self, dim), trainer, graph)
-    }
-
-    fn work_per_pair(&self) -> f64 {
-        (1 + self.negatives) as f64
-    }
-}
+use crate::training::WeightBlocks;
 
 /// The network of FSRL.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! Evidence as a matrix: the values of all sources for the candidates of some heads.
+//! [`evidence_matrix`]: the values of all sources for the candidates of some heads.
 
 use rana_fewshot::CandidatePlaces;
 use rana_graph::EntityId;
@@ -6,7 +6,11 @@ use rana_graph::EntityId;
 use super::evidence::{Evidence, Values};
 
 /// The values of each source for each head and candidate: `rows[(head * candidates + candidate) * sources + source]`.
-pub(super) fn matrix(evidence: &[Evidence], heads: &[EntityId], candidates: &[EntityId]) -> Vec<f32> {
+pub(super) fn evidence_matrix(
+    evidence: &[Evidence],
+    heads: &[EntityId],
+    candidates: &[EntityId],
+) -> Vec<f32> {
     let (sources, width) = (evidence.len(), candidates.len());
     let mut rows = vec![0.0; heads.len() * width * sources];
     let places = CandidatePlaces::new(candidates);

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::config::FusedConfig;
 use super::evidence::{Evidence, EvidenceKind, Values};
-use super::evidence_matrix::matrix;
+use super::evidence_matrix::evidence_matrix;
 use super::leave_one_out::support_records;
 use super::likelihood_fit::{Example, ExampleQuery, Prior, fit};
 use super::prior::prior;
@@ -205,6 +205,6 @@ impl ExampleBuilder<'_> {
         stands_for.resize(1 + candidates.len() + others.len(), each_stands_for);
         candidates.insert(0, query.tail);
         candidates.extend_from_slice(others);
-        ExampleQuery { rows: matrix(evidence, &[query.head], &candidates), stands_for }
+        ExampleQuery { rows: evidence_matrix(evidence, &[query.head], &candidates), stands_for }
     }
 }

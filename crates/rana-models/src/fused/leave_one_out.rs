@@ -1,12 +1,13 @@
-//! The record of a source on a support: how well it finds each pair by the other pairs.
+//! The record of a source on a support: how well it finds each pair by the other pairs. `leave_one_out.rs` of
+//! `rana-eval`, `confidence/`, measures a whole model.
 
 use rana_fewshot::{LeftOut, Support, SupportError};
 
 use super::evidence::{Evidence, EvidenceKind};
-use super::evidence_matrix::matrix;
+use super::evidence_matrix::evidence_matrix;
 use super::sources::Sources;
 
-/// The record is a mean over few ranks, for which this many candidates are exact enough.
+/// At most this many candidates are ranked; the mean is over a few ranks, so more would not make it more precise.
 const MOST_CANDIDATES: usize = 512;
 /// A pair that stands out more than this many deviations tells no more.
 const MOST_DEVIATIONS: f32 = 6.0;
@@ -45,7 +46,7 @@ pub(super) fn support_records(
         let left = one.support(support);
         let evidence =
             kinds.iter().map(|&kind| sources.adapt(kind, &left)).collect::<Result<Vec<Evidence>, _>>()?;
-        let rows = matrix(&evidence, &[one.asked.head], &one.candidates);
+        let rows = evidence_matrix(&evidence, &[one.asked.head], &one.candidates);
         let share = 1.0 / left_out.len() as f32;
         for (source, (record, spread)) in records.iter_mut().zip(&mut spreads).enumerate() {
             let values = || rows.iter().skip(source).step_by(kinds.len()).copied();

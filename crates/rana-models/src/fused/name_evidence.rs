@@ -9,7 +9,7 @@ use crate::paths::EdgeIndex;
 pub(super) fn name(index: Arc<EdgeIndex>) -> Evidence {
     Evidence {
         kind: EvidenceKind::Name,
-        values: Values::Few(Box::new(move |head, hand| index.names().alike(head, hand))),
+        values: Values::Few(Box::new(move |head, hand| index.labels().similar(head, hand))),
         reason: Box::new(|_, _, share| (share > 0.0).then_some(Reason::Named { share })),
     }
 }

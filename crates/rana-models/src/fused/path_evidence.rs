@@ -6,7 +6,8 @@ use rana_fewshot::Support;
 use rana_graph::{EntityId, RelationId};
 
 use super::evidence::{Evidence, EvidenceKind, Reason, Values};
-use crate::paths::{TwoHops, VisibleEdges, each_once};
+use crate::combine_by_entity::combine_by_entity;
+use crate::paths::{TwoHops, VisibleEdges};
 
 /// One-hop rules: the largest share of the support that one relation joins which also joins the pair.
 pub(super) fn rule(edges: &VisibleEdges, support: &Support<'_>) -> Evidence {
@@ -25,7 +26,7 @@ pub(super) fn rule(edges: &VisibleEdges, support: &Support<'_>) -> Evidence {
         for &(relation, hits) in &rules {
             found.extend(all.by(head, relation).iter().map(|edge| (edge.entity, hits as f32 / of as f32)));
         }
-        each_once(found, f32::max, hand);
+        combine_by_entity(found, f32::max, hand);
     };
     let reason = move |head: EntityId, tail: EntityId, _| {
         let joins = |&&(relation, _): &&(RelationId, usize)| {
@@ -42,7 +43,7 @@ pub(super) fn edge(edges: &VisibleEdges) -> Evidence {
     let [all, own] = [edges.clone(), edges.clone()];
     let values = move |head: EntityId, hand: &mut dyn FnMut(EntityId, f32)| {
         let found: Vec<(EntityId, f32)> = all.edges(head).map(|edge| (edge.entity, 1.0)).collect();
-        each_once(found, |one, other| one + other, &mut |tail, count| hand(tail, count.ln_1p()));
+        combine_by_entity(found, |one, other| one + other, &mut |tail, count| hand(tail, count.ln_1p()));
     };
     let reason = move |head, tail, _| own.joining(head, tail).next().map(|by| Reason::Edge { by });
     Evidence { kind: EvidenceKind::Edge, values: Values::Few(Box::new(values)), reason: Box::new(reason) }
@@ -98,7 +99,7 @@ pub(super) fn path(edges: &VisibleEdges, support: &Support<'_>) -> Evidence {
             let doubt = 1.0 - PATH_TRUST * rule.precision;
             found.extend(all.reached(head, rule.by).into_iter().map(|tail| (tail, doubt)));
         }
-        each_once(found, |one, other| one * other, &mut |tail, doubt| hand(tail, 1.0 - doubt));
+        combine_by_entity(found, |one, other| one * other, &mut |tail, doubt| hand(tail, 1.0 - doubt));
     };
     let reason = move |head: EntityId, tail: EntityId, _| {
         let rule = known.iter().find(|rule| own.reached(head, rule.by).binary_search(&tail).is_ok());

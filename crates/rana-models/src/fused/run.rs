@@ -25,7 +25,7 @@ use super::trust::TrustedSource;
 use crate::opened_run::{MEAN_TRANSLATION, OpenError, OpenedModel, RunToOpen, open_vectors};
 use crate::registry;
 use crate::training::{
-    DimensionMismatch, Manifest, ManifestError, MetaTraining, Run, StartVectors, TrainingError,
+    DimensionMismatch, ManifestError, MetaTraining, Run, RunManifest, StartVectors, TrainingError,
     TrainingOutcome,
 };
 use crate::vectors::MeanTranslation;
@@ -118,7 +118,7 @@ impl EvidenceRun {
     ///
     /// # Errors
     /// If vectors cannot be read or the disk refuses.
-    pub fn write(&self, path: &Path, store: &Store, seconds: f64) -> Result<Manifest, FusedRunError> {
+    pub fn write(&self, path: &Path, store: &Store, seconds: f64) -> Result<RunManifest, FusedRunError> {
         let file = path.join(EVIDENCE);
         let failed = |source| FusedRunError::Io {
             path: file.clone(),
@@ -133,12 +133,12 @@ impl EvidenceRun {
             }
         };
         let vectors = self.places.vectors.clone().unwrap_or_default();
-        let manifest = Manifest {
+        let manifest = RunManifest {
             vectors_path: vectors.clone(),
             outcome: Some(TrainingOutcome::Finished),
             seconds: Some(seconds),
             graph_path: inside(path, &store.path),
-            ..Manifest::new(registry::FUSED, store, &vectors, &start)
+            ..RunManifest::new(registry::FUSED, store, &vectors, &start)
         };
         let text = serde_json::to_vec_pretty(self).map_err(|error| failed(error.into()))?;
         write_file_atomically(&file, |out| out.write_all(&text)).map_err(failed)?;
@@ -181,7 +181,7 @@ pub(crate) fn is_version_1(path: &Path) -> bool {
 }
 
 /// Reads a run that version 1 wrote.
-pub(crate) fn read_version_1(path: &Path) -> Result<(Manifest, EvidenceRun), FusedRunError> {
+pub(crate) fn read_version_1(path: &Path) -> Result<(RunManifest, EvidenceRun), FusedRunError> {
     #[derive(Deserialize)]
     struct Version1 {
         format: String,
@@ -198,8 +198,8 @@ pub(crate) fn read_version_1(path: &Path) -> Result<(Manifest, EvidenceRun), Fus
         return Err(FusedRunError::Malformed { path: file, message });
     }
     let model = evidence.places.model.clone().unwrap_or_default();
-    let part = Manifest::read(&path.join(model))?;
-    let manifest = Manifest {
+    let part = RunManifest::read(&path.join(model))?;
+    let manifest = RunManifest {
         model: registry::FUSED.to_owned(),
         written_by,
         graph_path,

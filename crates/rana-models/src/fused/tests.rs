@@ -11,7 +11,7 @@ use rana_graph::{
 };
 
 use super::evidence::{Evidence, EvidenceKind, Reason};
-use super::evidence_matrix::matrix;
+use super::evidence_matrix::evidence_matrix;
 use super::leave_one_out::SupportRecord;
 use super::likelihood_fit::{Example, ExampleQuery, Prior, fit};
 use super::rank_fit::RankFit;
@@ -100,13 +100,13 @@ fn a_relation_is_no_evidence_for_itself() {
         let gone = sources(&graph, EdgeIndex::with_train_tasks(&graph, &without(&tasks, task.relation)));
         let heads: Vec<EntityId> = task.facts.iter().map(|pair| pair.head).collect();
         let support = support(&task, 5);
-        let [seen, unseen] =
-            [&there, &gone].map(|sources| matrix(&all_evidence(sources, &support), &heads, task.candidates));
+        let [seen, unseen] = [&there, &gone]
+            .map(|sources| evidence_matrix(&all_evidence(sources, &support), &heads, task.candidates));
         assert_eq!(seen, unseen, "{name}");
         // The test can fail: to other relations these edges are there.
         let other = Support { relation: graph.relation("visits"), ..support };
-        let [seen, unseen] =
-            [&there, &gone].map(|sources| matrix(&all_evidence(sources, &other), &heads, task.candidates));
+        let [seen, unseen] = [&there, &gone]
+            .map(|sources| evidence_matrix(&all_evidence(sources, &other), &heads, task.candidates));
         assert_ne!(seen, unseen, "{name}");
     }
 }
@@ -144,7 +144,7 @@ fn a_query_is_judged_the_same_whether_it_is_a_fact_or_not() {
     let rule = kinds.iter().position(|&kind| kind == EvidenceKind::Rule).unwrap();
     let city = graph.entity("city:c0").unwrap();
     let heads = [6, 12].map(|n| graph.entity(&format!("person:p{n}")).unwrap());
-    let rows = matrix(&evidence, &heads, &[city]);
+    let rows = evidence_matrix(&evidence, &heads, &[city]);
     assert_eq!(rows[rule], 1.0);
     assert_eq!(rows[kinds.len() + rule], 1.0);
 }
@@ -202,8 +202,11 @@ fn entities_of_one_name_are_joined_and_words_are_compared() {
     let candidates: Vec<EntityId> = graph.entities().collect();
     let support = Support { relation: None, pairs: &pairs, candidates: &candidates, rejected: &[], seed: 0 };
     let name = sources.adapt(EvidenceKind::Name, &support).unwrap();
-    let rows =
-        matrix(std::slice::from_ref(&name), &[id("boston bruins")], &[id("boston"), id("bruins"), id("x")]);
+    let rows = evidence_matrix(
+        std::slice::from_ref(&name),
+        &[id("boston bruins")],
+        &[id("boston"), id("bruins"), id("x")],
+    );
     assert!(rows[0] > 0.5 && rows[1] > 0.5 && rows[2] == 0.0, "{rows:?}");
     assert_eq!((name.reason)(id("boston bruins"), id("x"), rows[2]), None);
 }

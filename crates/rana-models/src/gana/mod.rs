@@ -9,7 +9,8 @@
 //! | `network.rs` | both, and the normals of hyperplanes, forward and backward |
 //! | `hyperplane.rs` | the distance of MTransH, with gradients |
 //! | `step.rs` | one step over a batch of tasks; its losses are in `relation_meta/objective.rs` |
-//! | `model.rs` | GANA as the trainer sees it, and the trained model |
+//! | `stepped_model.rs` | GANA as the trainer sees it |
+//! | `model.rs` | the trained model |
 
 mod attentive_bi_lstm;
 mod config;
@@ -18,11 +19,13 @@ mod model;
 mod neighbour_aggregator;
 mod network;
 mod step;
+mod stepped_model;
 #[cfg(test)]
 mod tests;
 
 pub use config::{FinalState, FreePlaces, GanaConfig, NormalLength, NormalStep, Normals, StateReading};
-pub use model::{Gana, GanaModel};
+pub use model::GanaModel;
+pub use stepped_model::Gana;
 
 use crate::registry::Preset;
 

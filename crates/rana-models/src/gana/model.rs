@@ -1,152 +1,19 @@
-//! [`Gana`], GANA as the trainer sees it, and [`GanaModel`], GANA with fixed parameters.
+//! [`GanaModel`]: GANA with fixed parameters, turning supports into relations.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use rana_embed::Norm;
 use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};
-use rana_graph::{EntityId, Graph, Task};
-use rand::RngExt;
+use rana_graph::EntityId;
 
 use super::config::GanaConfig;
 use super::hyperplane::Hyperplane;
-use super::neighbour_aggregator::Surroundings;
-use super::network::Network;
-use super::step::{Inputs, step};
-use crate::relation_meta::{BackgroundNeighbours, support_contrasts};
-use crate::seed::{Purpose, rng};
+use super::stepped_model::Gana;
+use crate::relation_meta::support_contrasts;
 use crate::tape::DropoutKey;
-use crate::training::{
-    ConfigError, LearnedRows, MetaTask, NegativeRule, ParameterLayout, Parameters, Rows, StartVectors,
-    StepResult, SteppedConfig, SteppedModel, TrainerConfig, UniformNegatives, WeightBlocks,
-};
+use crate::training::Parameters;
 use crate::translation::{EntityTable, Translation};
-
-impl SteppedConfig for GanaConfig {
-    const NAME: &'static str = "gana";
-
-    type Model = Gana;
-
-    fn check(&self, trainer: &TrainerConfig) -> Result<(), ConfigError> {
-        self.check(trainer)
-    }
-
-    fn model(&self, trainer: &TrainerConfig, graph: &Graph, dim: usize) -> Gana {
-        Gana::new(self, trainer, graph, dim)
-    }
-
-    fn work_per_pair(&self) -> f64 {
-        1.0 + self.neighbours as f64 / 10.0
-    }
-}
-
-/// GANA on a graph.
-#[derive(Clone)]
-pub struct Gana {
-    config: GanaConfig,
-    network: Arc<Network>,
-    layout: Arc<ParameterLayout>,
-    neighbours: BackgroundNeighbours,
-    entities: usize,
-    seed: u64,
-}
-
-impl Gana {
-    /// GANA with a configuration on a graph, for vectors of a dimension.
-    #[must_use]
-    pub fn new(config: &GanaConfig, trainer: &TrainerConfig, graph: &Graph, dim: usize) -> Self {
-        let network = Arc::new(Network::new(config, graph.named_relation_count(), dim));
-        let layout = Arc::new(ParameterLayout {
-            blocks: network.blocks.clone(),
-            buffers: WeightBlocks::default(),
-            learns_entities: config.train_entities,
-            learns_relations: false,
-            extra_vectors: 0,
-        });
-        let limit = if trainer.data_mode.uses_background_graph() { config.neighbours } else { 0 };
-        Self {
-            config: config.clone(),
-            network,
-            layout,
-            neighbours: BackgroundNeighbours::new(graph, limit, config.hides_own_edges),
-            entities: graph.entity_count(),
-            seed: trainer.seed,
-        }
-    }
-
-    fn uniform(&self) -> UniformNegatives {
-        UniformNegatives { count: self.config.negatives, entities: self.entities }
-    }
-
-    /// Calls `work` with all that a step reads.
-    fn with_inputs<R>(&self, parameters: &Parameters, work: impl FnOnce(Inputs<'_, f32>) -> R) -> R {
-        let frozen = PretrainedRows(&parameters.rows);
-        let surroundings =
-            Surroundings { neighbours: &self.neighbours, rows: &frozen, relations: &parameters.relations };
-        work(Inputs {
-            config: &self.config,
-            network: &self.network,
-            weights: &parameters.weights,
-            surroundings,
-            rows: &parameters.rows,
-        })
-    }
-
-    fn distance(&self, is_training: bool) -> Hyperplane {
-        Hyperplane { length: self.config.normal_length, step: self.config.normal_step, is_training }
-    }
-
-    /// `[R; w]` of a support after the inner step.
-    fn relation(&self, parameters: &Parameters, support: &Support<'_>) -> Vec<f32> {
-        let contrasts = support_contrasts(support, &self.uniform(), self.config.test_negatives, self.seed);
-        // The steps of training have other numbers.
-        let key = DropoutKey { seed: self.seed, step: u64::MAX ^ support.seed, tape: 0 };
-        let dropout = self.config.evaluation_dropout.then_some(key);
-        self.with_inputs(parameters, |inputs| {
-            let supports = [(support.relation, &contrasts)];
-            let pass = self.network.forward(inputs.weights, inputs.surroundings, &supports, dropout, false);
-            inputs.objective(&self.distance(false)).inner_step(&contrasts, &pass.relations, 1)
-        })
-    }
-}
-
-impl SteppedModel for Gana {
-    fn layout(&self) -> &Arc<ParameterLayout> {
-        &self.layout
-    }
-
-    fn initial(&self, start: &StartVectors) -> Parameters {
-        let mut weights = self.layout.blocks.initial(self.config.init, self.seed);
-        // As a table of vectors (Glorot and Bengio, 2010).
-        let normals = &self.network.normals;
-        let bound = (6.0 / (normals.rows + normals.columns) as f64).sqrt() as f32;
-        let mut rng = rng(self.seed, Purpose::Rows, [2, 0]);
-        normals.of_mut(&mut weights).fill_with(|| rng.random_range(-bound..bound));
-        Parameters::new(&self.layout, weights, start)
-    }
-
-    fn negatives<'t>(&self, _: &[Task<'t>]) -> Box<dyn NegativeRule + 't> {
-        Box::new(self.uniform())
-    }
-
-    fn step(&self, parameters: &Parameters, tasks: &[MetaTask], number: Option<u64>) -> StepResult<f32> {
-        let dropout = number.map(|step| DropoutKey { seed: self.seed, step, tape: 0 });
-        self.with_inputs(parameters, |inputs| step(inputs, tasks, dropout))
-    }
-
-    fn freeze(&self, parameters: Arc<Parameters>) -> Arc<dyn FewShotModel> {
-        Arc::new(GanaModel { gana: self.clone(), parameters })
-    }
-}
-
-/// The rows of entities as training started from them.
-struct PretrainedRows<'a>(&'a LearnedRows);
-
-impl Rows<f32> for PretrainedRows<'_> {
-    fn row(&self, entity: EntityId) -> &[f32] {
-        self.0.base(entity)
-    }
-}
 
 /// GANA with fixed parameters.
 pub struct GanaModel {
@@ -154,14 +21,39 @@ pub struct GanaModel {
     parameters: Arc<Parameters>,
 }
 
+impl GanaModel {
+    pub(super) fn new(gana: Gana, parameters: Arc<Parameters>) -> Self {
+        Self { gana, parameters }
+    }
+
+    fn distance(&self) -> Hyperplane {
+        let GanaConfig { normal_length: length, normal_step: step, .. } = self.gana.config;
+        Hyperplane { length, step, is_training: false }
+    }
+
+    /// `[R; w]` of a support after the inner step.
+    fn relation(&self, support: &Support<'_>) -> Vec<f32> {
+        let Gana { config, network, seed, .. } = &self.gana;
+        let contrasts = support_contrasts(support, &self.gana.uniform(), config.test_negatives, *seed);
+        // The steps of training have other numbers.
+        let key = DropoutKey { seed: *seed, step: u64::MAX ^ support.seed, tape: 0 };
+        let dropout = config.evaluation_dropout.then_some(key);
+        self.gana.with_inputs(&self.parameters, |inputs| {
+            let supports = [(support.relation, &contrasts)];
+            let pass = network.forward(inputs.weights, inputs.surroundings, &supports, dropout, false);
+            inputs.objective(&self.distance()).inner_step(&contrasts, &pass.relations, 1)
+        })
+    }
+}
+
 impl FewShotModel for GanaModel {
     /// # Panics
     /// If the support is empty.
     fn adapt(&self, support: &Support<'_>) -> Result<Box<dyn AdaptedRelation>, SupportError> {
         assert!(!support.pairs.is_empty(), "a relation is learned from at least one pair");
-        let mut translation = self.gana.relation(&self.parameters, support);
+        let mut translation = self.relation(support);
         let normal = translation.split_off(translation.len() / 2);
-        let hyperplane = self.gana.distance(false);
+        let hyperplane = self.distance();
         let rows = ProjectedRows { parameters: Arc::clone(&self.parameters), hyperplane, normal };
         Ok(Box::new(Translation::new(rows, Norm::L2, translation)))
     }

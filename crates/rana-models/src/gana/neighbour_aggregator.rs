@@ -10,9 +10,9 @@ use rana_graph::{EntityId, RelationId};
 
 use super::config::{FreePlaces, GanaConfig};
 use crate::real::Real;
-use crate::relation_meta::BackgroundNeighbours;
+use crate::relation_meta::Surroundings;
 use crate::tape::{Segments, Tape, Var};
-use crate::training::{Block, Rows, WeightBlocks};
+use crate::training::{Block, WeightBlocks};
 
 /// The slope of the activation below zero.
 const LEAK: f64 = 0.01;
@@ -27,15 +27,6 @@ pub(super) struct NeighbourAggregator {
     gate_bias: Block,
     free_places: FreePlaces,
     dropout: f32,
-}
-
-/// What the aggregator reads: neighbours and the vectors that training started from.
-#[derive(Clone, Copy)]
-pub(super) struct Surroundings<'a, T> {
-    pub(super) neighbours: &'a BackgroundNeighbours,
-    pub(super) rows: &'a dyn Rows<T>,
-    /// One row per relation and inverse, in the order of directed ids.
-    pub(super) relations: &'a [T],
 }
 
 impl NeighbourAggregator {

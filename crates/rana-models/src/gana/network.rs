@@ -5,8 +5,9 @@ use rayon::prelude::*;
 
 use super::attentive_bi_lstm::AttentiveBiLstm;
 use super::config::{GanaConfig, Normals};
-use super::neighbour_aggregator::{NeighbourAggregator, Surroundings};
+use super::neighbour_aggregator::NeighbourAggregator;
 use crate::real::{Real, add_scaled};
+use crate::relation_meta::Surroundings;
 use crate::tape::{DropoutKey, Tape, Var};
 use crate::training::{Block, Contrasts, WeightBlocks};
 

@@ -2,10 +2,9 @@
 
 use super::config::GanaConfig;
 use super::hyperplane::Hyperplane;
-use super::neighbour_aggregator::Surroundings;
 use super::network::{NamedSupport, Network};
 use crate::real::Real;
-use crate::relation_meta::Objective;
+use crate::relation_meta::{Objective, Surroundings};
 use crate::tape::DropoutKey;
 use crate::training::{MetaTask, Rows, StepResult};
 

@@ -9,11 +9,10 @@ use rand::RngExt;
 
 use super::config::{FinalState, FreePlaces, GanaConfig, NormalLength, NormalStep, Normals, StateReading};
 use super::hyperplane::Hyperplane;
-use super::model::Gana;
-use super::neighbour_aggregator::Surroundings;
 use super::network::Network;
 use super::step::{Inputs, step};
-use crate::relation_meta::{BackgroundNeighbours, PairDistance, SupportReduction};
+use super::stepped_model::Gana;
+use crate::relation_meta::{BackgroundNeighbours, PairDistance, SupportReduction, Surroundings};
 use crate::seed::{Purpose, rng};
 use crate::tape::DropoutKey;
 use crate::training::{Contrasts, MetaTask, Rows, StartVectors, StepResult, SteppedModel, TrainerConfig};

@@ -4,11 +4,13 @@
 //! | --- | --- |
 //! | `config.rs` | every choice, those of the paper and those of its public code |
 //! | `network.rs` | the neighbour encoder, and supports of several pairs |
+//! | `stepped_model.rs` | GMatching as the trainer sees it |
 //!
 //! The rest is in `matching/`, which other models share.
 
 mod config;
 mod network;
+mod stepped_model;
 #[cfg(test)]
 mod tests;
 

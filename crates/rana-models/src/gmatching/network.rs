@@ -1,32 +1,10 @@
 //! [`Gmatching`]: the network of GMatching.
 
-use rana_graph::Graph;
-
 use super::config::{FewShots, GmatchingConfig, Padding};
-use crate::matching::{
-    Matching, MatchingProcessor, MatchingSettings, Network, PairEncoder, References, Slots, matching_model,
-};
+use crate::matching::{MatchingProcessor, MatchingSettings, Network, PairEncoder, References, Slots};
 use crate::real::Real;
 use crate::tape::{Segments, Tape, Var};
-use crate::training::{Block, ConfigError, SteppedConfig, TrainerConfig, WeightBlocks};
-
-impl SteppedConfig for GmatchingConfig {
-    const NAME: &'static str = "gmatching";
-
-    type Model = Matching<Gmatching>;
-
-    fn check(&self, trainer: &TrainerConfig) -> Result<(), ConfigError> {
-        self.check(trainer)
-    }
-
-    fn model(&self, trainer: &TrainerConfig, graph: &Graph, dim: usize) -> Matching<Gmatching> {
-        matching_model(Gmatching::new(self, dim), trainer, graph)
-    }
-
-    fn work_per_pair(&self) -> f64 {
-        (1 + self.negatives) as f64
-    }
-}
+use crate::training::{Block, WeightBlocks};
 
 /// The network of GMatching.
 #[derive(Clone, Debug)]

@@ -1,11 +1,11 @@
 //! [`ContextLearner`]: the contrastive loss of contexts, on a tape.
 //!
-//! The context of a pair is made of the neighbours of both entities, rows `[ρ; c]`. Self-attention runs over them; their
-//! sum by the mean attention of all becomes the vector of the context. That of the true context is to be more like what
-//! the learner found for the pair than that of corrupted ones, whose relations are random (InfoNCE).
+//! The context of a pair is made of the neighbours of both entities, rows `[ρ; c]`. Self-attention runs over them. The
+//! context vector is the attention-weighted sum of these rows, averaged over all queries. The loss (InfoNCE) makes the
+//! pair's vector more similar to its true context than to corrupted contexts, whose relations are random.
 //!
-//! Contexts read the vectors that training started from. In the public code they have a copy that learns, from this loss
-//! alone; nothing else looks at it.
+//! Contexts read the vectors that training started from. The public code gives contexts their own trainable copy of these
+//! vectors, which only this loss updates and only contexts read.
 
 use rana_graph::{Pair, RelationId};
 use rand::RngExt;
@@ -14,11 +14,11 @@ use rand_chacha::ChaCha8Rng;
 use super::config::HireConfig;
 use super::transformer::{LayerNorm, Linear, SelfAttention, drop_groups};
 use crate::real::Real;
-use crate::relation_meta::BackgroundNeighbours;
+use crate::relation_meta::Surroundings;
 use crate::tape::{Segments, Tape, Var};
-use crate::training::{Rows, WeightBlocks};
+use crate::training::WeightBlocks;
 
-/// The least product of lengths that a cosine is divided by.
+/// Added to the product of norms, so that the cosine never divides by zero.
 const EPSILON: f64 = 1e-12;
 
 /// The weights of the context learner.
@@ -32,41 +32,34 @@ pub(super) struct ContextLearner {
     corrupted: usize,
 }
 
-/// What contexts are read from: neighbours and the vectors that training started from.
-#[derive(Clone, Copy)]
-pub(super) struct Surroundings<'a, T> {
-    pub(super) neighbours: &'a BackgroundNeighbours,
-    pub(super) rows: &'a dyn Rows<T>,
-    /// One row per relation and inverse, in the order of directed ids.
-    pub(super) relations: &'a [T],
-}
-
 /// The neighbours of pairs, a row `[ρ; c]` each, those of a pair next to each other.
 struct Contexts<T> {
     rows: Vec<T>,
     lengths: Vec<usize>,
 }
 
-impl<T: Real> Surroundings<'_, T> {
-    /// The contexts of pairs, their relations random if there is a generator.
-    fn contexts(
-        &self,
+impl<T: Real> Contexts<T> {
+    /// Those of pairs, their relations random if there is a generator.
+    fn new(
+        surroundings: Surroundings<'_, T>,
         pairs: &[(Pair, Option<RelationId>)],
         dim: usize,
         mut corrupted: Option<&mut ChaCha8Rng>,
-    ) -> Contexts<T> {
-        let count = self.relations.len() / dim;
-        let mut contexts = Contexts { rows: Vec::new(), lengths: Vec::with_capacity(pairs.len()) };
+    ) -> Self {
+        let count = surroundings.relations.len() / dim;
+        let mut contexts = Self { rows: Vec::new(), lengths: Vec::with_capacity(pairs.len()) };
         for &(pair, asked) in pairs {
             let before = contexts.rows.len();
             for entity in [pair.head, pair.tail] {
-                for edge in self.neighbours.of(entity, asked) {
+                for edge in surroundings.neighbours.of(entity, asked) {
                     let relation = match &mut corrupted {
                         None => edge.relation.index(),
                         Some(rng) => rng.random_range(0..count),
                     };
-                    contexts.rows.extend_from_slice(&self.relations[relation * dim..(relation + 1) * dim]);
-                    contexts.rows.extend_from_slice(self.rows.row(edge.entity));
+                    contexts
+                        .rows
+                        .extend_from_slice(&surroundings.relations[relation * dim..(relation + 1) * dim]);
+                    contexts.rows.extend_from_slice(surroundings.rows.row(edge.entity));
                 }
             }
             contexts.lengths.push((contexts.rows.len() - before) / (2 * dim));
@@ -100,7 +93,7 @@ impl ContextLearner {
         let normed = self.norms[0].of(tape, rows);
         let attended = self.attention.of(tape, normed, &groups);
         let rows = drop_groups(tape, attended.rows, &groups, self.drop_path);
-        // The sum by the mean attention of all is the mean of the sums by the attention of each.
+        // Weighting by the mean attention equals averaging the attention-weighted sums.
         let sums = tape.attend(attended.weights, rows, &attended.heads);
         let sum = tape.segment_mean(sums, &groups);
         let normed = self.norms[1].of(tape, sum);
@@ -122,7 +115,7 @@ impl ContextLearner {
         let mut similarities = Vec::with_capacity(1 + self.corrupted);
         for number in 0..=self.corrupted {
             let corrupted = (number > 0).then_some(&mut *rng);
-            let contexts = surroundings.contexts(pairs, dim, corrupted);
+            let contexts = Contexts::new(surroundings, pairs, dim, corrupted);
             let contexts = self.encode(tape, contexts, dim);
             let products = tape.row_dot(found, contexts);
             let (one, other) = (tape.row_length(found), tape.row_length(contexts));

@@ -10,7 +10,8 @@
 //! | `network.rs` | both, and the transfer vectors of relations, forward and backward |
 //! | `transfer_distance.rs` | the distance of MTransD, with gradients |
 //! | `step.rs` | one step over a batch of tasks; its losses are in `relation_meta/objective.rs` |
-//! | `model.rs` | HiRe as the trainer sees it, and the trained model |
+//! | `stepped_model.rs` | HiRe as the trainer sees it |
+//! | `model.rs` | the trained model |
 
 mod config;
 mod context_learner;
@@ -18,13 +19,15 @@ mod meta_relation_learner;
 mod model;
 mod network;
 mod step;
+mod stepped_model;
 #[cfg(test)]
 mod tests;
 mod transfer_distance;
 mod transformer;
 
 pub use config::{EntityTransfers, HireConfig, RelationTransfers, Residual, TransferStep};
-pub use model::{Hire, HireModel};
+pub use model::HireModel;
+pub use stepped_model::Hire;
 
 use crate::registry::Preset;
 

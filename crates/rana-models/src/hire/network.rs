@@ -4,10 +4,11 @@ use rana_graph::{EntityId, Pair, RelationId};
 use rayon::prelude::*;
 
 use super::config::{HireConfig, RelationTransfers};
-use super::context_learner::{ContextLearner, Surroundings};
+use super::context_learner::ContextLearner;
 use super::meta_relation_learner::{Learned, MetaRelationLearner};
 use super::transfer_distance::TransferDistance;
 use crate::real::{Real, add_scaled};
+use crate::relation_meta::Surroundings;
 use crate::seed::{Purpose, rng};
 use crate::tape::{DropoutKey, Segments, Tape, Var};
 use crate::training::row_gradients::RowGradients;

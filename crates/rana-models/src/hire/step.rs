@@ -1,11 +1,10 @@
 //! One step of HiRe: the loss of a batch of tasks and the gradients of all that learns.
 
 use super::config::HireConfig;
-use super::context_learner::Surroundings;
 use super::network::{NamedSupport, Network};
 use super::transfer_distance::TransferDistance;
 use crate::real::Real;
-use crate::relation_meta::Objective;
+use crate::relation_meta::{Objective, Surroundings};
 use crate::tape::DropoutKey;
 use crate::training::{MetaTask, Rows, StepResult};
 

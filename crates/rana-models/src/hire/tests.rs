@@ -8,12 +8,11 @@ use rana_graph::{Duplicates, EntityId, Graph, GraphBuilder, HeldOut, Pair, Relat
 use rand::RngExt;
 
 use super::config::{EntityTransfers, HireConfig, RelationTransfers, Residual, TransferStep};
-use super::context_learner::Surroundings;
-use super::model::Hire;
 use super::network::Network;
 use super::step::{Inputs, step};
+use super::stepped_model::Hire;
 use super::transfer_distance::{End, TransferDistance};
-use crate::relation_meta::{BackgroundNeighbours, PairDistance, SupportReduction};
+use crate::relation_meta::{BackgroundNeighbours, PairDistance, SupportReduction, Surroundings};
 use crate::seed::{Purpose, rng};
 use crate::training::{Contrasts, MetaTask, Rows, StartVectors, StepResult, SteppedModel, TrainerConfig};
 

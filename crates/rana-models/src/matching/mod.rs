@@ -8,7 +8,8 @@
 //! | `pair_encoder.rs` | from two encoded ends to a pair |
 //! | `matching_processor.rs` | the LSTM that matches a query pair with a reference |
 //! | `step.rs` | one step over a batch of tasks |
-//! | `model.rs` | a network as the trainer sees it, and the trained model |
+//! | `stepped_model.rs` | a network as the trainer sees it |
+//! | `model.rs` | the trained model |
 //! | `encoded_entities.rs` | entities encoded once |
 //! | `matched_relation.rs` | a relation after its support |
 
@@ -20,12 +21,13 @@ mod neighbourhoods;
 mod network;
 mod pair_encoder;
 mod step;
+mod stepped_model;
 #[cfg(test)]
 pub(crate) mod test_kit;
 
 pub(crate) use matching_processor::MatchingProcessor;
 pub use matching_processor::Similarity;
-pub(crate) use model::{Matching, matching_model};
 pub(crate) use neighbourhoods::Slots;
 pub(crate) use network::{MatchingSettings, Network, References};
 pub(crate) use pair_encoder::PairEncoder;
+pub(crate) use stepped_model::{Matching, matching_model};

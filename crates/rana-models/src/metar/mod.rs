@@ -5,17 +5,20 @@
 //! | `config.rs` | every choice, those of the paper and those of its public code |
 //! | `learner.rs` | the relation-meta learner (eqs. 1 and 2), forward and backward |
 //! | `step.rs` | one step over a batch of tasks; its losses (eqs. 3 to 8) are in `relation_meta/objective.rs` |
-//! | `model.rs` | MetaR as the trainer sees it, and the trained model |
+//! | `stepped_model.rs` | MetaR as the trainer sees it |
+//! | `model.rs` | the trained model |
 
 mod config;
 mod learner;
 mod model;
 mod step;
+mod stepped_model;
 #[cfg(test)]
 mod tests;
 
 pub use config::{MetarConfig, Normalisation};
-pub use model::{Metar, MetarModel};
+pub use model::MetarModel;
+pub use stepped_model::Metar;
 
 use crate::registry::Preset;
 

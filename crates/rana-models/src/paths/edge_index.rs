@@ -2,7 +2,7 @@
 
 use rana_graph::{Edge, EntityId, Graph, Lists, RelationId, Split, TaskSet};
 
-use super::name_index::NameIndex;
+use crate::label_similarity::LabelSimilarity;
 
 /// The relation between entities of the same label, which no graph states.
 #[must_use]
@@ -15,7 +15,7 @@ pub fn same_name(graph: &Graph) -> RelationId {
 /// In addition to the facts, entities with the same label are connected.
 #[derive(Clone, Debug)]
 pub struct EdgeIndex {
-    names: NameIndex,
+    labels: LabelSimilarity,
     edges: Lists<Edge>,
     /// For each directed relation how rare it is: the logarithm of entities per entity that has it.
     rarity: Vec<f32>,
@@ -31,7 +31,7 @@ impl EdgeIndex {
     /// The background of a graph, entities of the same label not joined.
     #[must_use]
     pub fn facts(graph: &Graph) -> Self {
-        Self::of_names(graph, NameIndex::default(), std::iter::empty())
+        Self::of_labels(graph, LabelSimilarity::default(), std::iter::empty())
     }
 
     /// The background and the facts of the train tasks, which are known wherever dev or test tasks are asked for.
@@ -48,13 +48,13 @@ impl EdgeIndex {
     }
 
     fn new(graph: &Graph, more: impl Iterator<Item = (usize, Edge)>) -> Self {
-        Self::of_names(graph, NameIndex::new(graph), more)
+        Self::of_labels(graph, LabelSimilarity::new(graph), more)
     }
 
-    fn of_names(graph: &Graph, names: NameIndex, more: impl Iterator<Item = (usize, Edge)>) -> Self {
+    fn of_labels(graph: &Graph, labels: LabelSimilarity, more: impl Iterator<Item = (usize, Edge)>) -> Self {
         let background =
             graph.entities().flat_map(|of| graph.neighbours(of).iter().map(move |&edge| (of.index(), edge)));
-        let same = names
+        let same = labels
             .namesakes()
             .map(|(one, other)| (one.index(), Edge { relation: same_name(graph), entity: other }));
         let mut all: Vec<(usize, Edge)> = background.chain(more).chain(same).collect();
@@ -70,12 +70,12 @@ impl EdgeIndex {
         }
         let entities = graph.entity_count() as f32;
         let rarity = have.iter().map(|&have| (entities / have.max(1) as f32).ln()).collect();
-        Self { names, edges: Lists::group(graph.entity_count(), all.iter().copied()), rarity }
+        Self { labels, edges: Lists::group(graph.entity_count(), all.iter().copied()), rarity }
     }
 
-    /// The index of the entities' labels.
-    pub(crate) fn names(&self) -> &NameIndex {
-        &self.names
+    /// How similar the labels of entities are.
+    pub(crate) fn labels(&self) -> &LabelSimilarity {
+        &self.labels
     }
 
     /// The edges of an entity, by relation.

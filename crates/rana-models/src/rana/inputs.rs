@@ -2,9 +2,10 @@
 
 use rana_graph::{Edge, EntityId};
 
-use super::config::RanaConfig;
+use super::config::{RanaConfig, TrainEntities};
 use super::layout::Layout;
 use crate::real::Real;
+use crate::training::LearnedRows;
 
 /// Where entity rows are.
 pub(crate) trait EntityRows<T>: Sync {
@@ -18,6 +19,32 @@ pub(crate) trait EntityRows<T>: Sync {
     }
     /// The row that is scored. The same as the frozen one unless a copy of it learns.
     fn scoring(&self, entity: EntityId) -> &[T];
+}
+
+/// Entity rows in the two roles they have.
+pub(crate) struct RowRoles<'a> {
+    pub(crate) rows: &'a LearnedRows,
+    pub(crate) is_shared: bool,
+}
+
+impl EntityRows<f32> for RowRoles<'_> {
+    fn pretrained(&self, entity: EntityId) -> &[f32] {
+        self.rows.base(entity)
+    }
+
+    fn frozen(&self, entity: EntityId) -> &[f32] {
+        if self.is_shared { self.rows.row(entity) } else { self.rows.base(entity) }
+    }
+
+    fn scoring(&self, entity: EntityId) -> &[f32] {
+        self.rows.row(entity)
+    }
+}
+
+impl<'a> RowRoles<'a> {
+    pub(crate) fn new(config: &RanaConfig, rows: &'a LearnedRows) -> Self {
+        Self { rows, is_shared: config.train_entities == TrainEntities::Shared }
+    }
 }
 
 /// Where the encoder's neighbours are.

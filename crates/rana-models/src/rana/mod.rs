@@ -8,16 +8,19 @@
 //! | `step.rs` | one step: three parallel passes over pairs, tasks and pairs again |
 //! | `encoded_pairs.rs` | the pairs of a batch, each encoded once |
 //! | `encoder.rs`, `neighbour_attention.rs` | eqs. 1 to 6, forward and backward |
-//! | `neighbour_choice.rs`, `neighbour_rows.rs`, `relation_groups.rs` | which neighbours are seen, their rows, and those by one relation together |
+//! | `chosen_neighbours.rs`, `neighbour_rows.rs`, `relation_groups.rs` | which neighbours are seen, their rows, and those by one relation together |
 //! | `objective.rs` | eqs. 7 and 9 to 14, forward and backward |
 //! | `layout.rs`, `inputs.rs` | where each weight stands, and all that a step reads |
 //! | `model.rs`, `adapted_relation.rs`, `inspection.rs` | the trained model, a relation after its support, what it looked at |
+//! | `encoded_translation.rs` | scores between encoded ends |
 //! | `reference.rs`, `gradient_tests.rs` | a plain implementation of the equations, and the test that both agree |
 
 mod adapted_relation;
+mod chosen_neighbours;
 mod config;
 mod diagnostics;
 mod encoded_pairs;
+mod encoded_translation;
 mod encoder;
 #[cfg(test)]
 mod gradient_tests;
@@ -29,7 +32,6 @@ mod model;
 mod model_tests;
 mod negatives;
 mod neighbour_attention;
-mod neighbour_choice;
 mod neighbour_rows;
 mod objective;
 #[cfg(test)]

@@ -4,23 +4,23 @@ use std::sync::Arc;
 
 use pulp::{Arch, Simd, WithSimd};
 use rana_embed::Norm;
+use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};
 use rana_graph::{EntityId, Graph, Pair};
-use rayon::prelude::*;
 
 use super::adapted_relation::RanaRelation;
-use super::config::{RanaConfig, ScoreSpace, TestNegatives, TrainEntities};
+use super::chosen_neighbours::{ChosenNeighbours, NeighbourSettings};
+use super::config::{RanaConfig, ScoreSpace, TestNegatives};
 use super::encoded_pairs::{EncodedPairs, add_r};
-use super::encoder::{CHUNK, Chunk, End, Projection};
-use super::inputs::{EntityRows, Inputs};
+use super::encoded_translation::EncodedTranslation;
+use super::encoder::{CHUNK, Chunk, Projection};
+use super::inputs::{Inputs, RowRoles};
 use super::layout::Layout;
 use super::negatives::{Choice, Cutoff, NegativeSampler};
-use super::neighbour_choice::{NeighbourSettings, Neighbours};
 use super::objective::{Objective, ObjectiveTask, Scratch};
-use crate::real::{add_scaled, dot};
+use crate::real::add_scaled;
 use crate::seed::{Purpose, rng};
-use crate::training::{Contrasts, LearnedRows, MetaTask, NegativeCounts, Parameters, TrainerConfig};
+use crate::training::{Contrasts, MetaTask, NegativeCounts, Parameters, TrainerConfig};
 use crate::translation::Translation;
-use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};
 
 /// RANA with fixed parameters; a copy shares them.
 #[derive(Clone)]
@@ -30,35 +30,9 @@ struct Fixed {
     config: RanaConfig,
     seed: u64,
     layout: Layout,
-    neighbours: Neighbours,
+    neighbours: ChosenNeighbours,
     parameters: Arc<Parameters>,
     projection: Projection<f32>,
-}
-
-/// Entity rows in the two roles they have.
-pub(crate) struct RowRoles<'a> {
-    pub(crate) rows: &'a LearnedRows,
-    pub(crate) is_shared: bool,
-}
-
-impl EntityRows<f32> for RowRoles<'_> {
-    fn pretrained(&self, entity: EntityId) -> &[f32] {
-        self.rows.base(entity)
-    }
-
-    fn frozen(&self, entity: EntityId) -> &[f32] {
-        if self.is_shared { self.rows.row(entity) } else { self.rows.base(entity) }
-    }
-
-    fn scoring(&self, entity: EntityId) -> &[f32] {
-        self.rows.row(entity)
-    }
-}
-
-impl<'a> RowRoles<'a> {
-    pub(crate) fn new(config: &RanaConfig, rows: &'a LearnedRows) -> Self {
-        Self { rows, is_shared: config.train_entities == TrainEntities::Shared }
-    }
 }
 
 impl RanaModel {
@@ -75,7 +49,7 @@ impl RanaModel {
     ) -> Self {
         let layout = Layout::new(config, parameters.rows.dim());
         assert_eq!(parameters.weights.len(), layout.weights(), "the weights are of another configuration");
-        let neighbours = Neighbours::fixed(graph, NeighbourSettings::new(config, trainer));
+        let neighbours = ChosenNeighbours::fixed(graph, NeighbourSettings::new(config, trainer));
         let roles = RowRoles::new(config, &parameters.rows);
         let projection = Projection::new(Inputs {
             config,
@@ -168,8 +142,8 @@ impl RanaModel {
         Adaptation { task, pairs, objective_task, path }
     }
 
-    /// Encodes up to a chunk of pairs that are scored. They are filled up to a whole chunk, so that the sums
-    /// of a pair do not depend on how many there are.
+    /// Encodes at most `CHUNK` pairs for scoring, padded to `CHUNK`, so that a pair's floating-point sums do not depend on
+    /// the batch size.
     pub(super) fn encode_answers(&self, support: &[Pair], pairs: &[Pair]) -> Chunk<f32> {
         let roles = self.roles();
         let inputs = self.inputs(&roles);
@@ -195,7 +169,7 @@ impl RanaModel {
     }
 }
 
-/// The attention during adaptation.
+/// What an adaptation computed: the task, its encoded pairs, and the relation after each inner step.
 pub(super) struct Adaptation {
     pub(super) task: MetaTask,
     pub(super) pairs: EncodedPairs<f32>,
@@ -233,42 +207,10 @@ impl FewShotModel for RanaModel {
             ScoreSpace::Raw | ScoreSpace::EncodedSupport => {
                 Box::new(Translation::new(Arc::clone(&self.0.parameters), Norm::L2, relation))
             }
-            ScoreSpace::Encoded => Box::new(EncodedTranslation {
-                model: self.clone(),
-                support: support.pairs.to_vec(),
-                relation,
-            }),
+            ScoreSpace::Encoded => {
+                Box::new(EncodedTranslation::new(self.clone(), support.pairs.to_vec(), relation))
+            }
         };
         Ok(Box::new(RanaRelation::new(self.clone(), scorer, support)))
-    }
-}
-
-/// A translation between what the encoder makes of the ends of each pair.
-struct EncodedTranslation {
-    model: RanaModel,
-    support: Vec<Pair>,
-    relation: Vec<f32>,
-}
-
-impl EncodedTranslation {
-    fn score(&self, pairs: &[Pair], out: &mut [f32]) {
-        let chunk = self.model.encode_answers(&self.support, pairs);
-        for (at, out) in out.iter_mut().enumerate() {
-            let mut difference = chunk.encoded(at, End::Head).to_vec();
-            add_scaled(&mut difference, 1.0, &self.relation);
-            add_scaled(&mut difference, -1.0, chunk.encoded(at, End::Tail));
-            *out = -dot(&difference, &difference).sqrt();
-        }
-    }
-}
-
-impl AdaptedRelation for EncodedTranslation {
-    fn scores(&self, heads: &[EntityId], candidates: &[EntityId], out: &mut [f32]) {
-        let pairs: Vec<Pair> =
-            heads.iter().flat_map(|&head| candidates.iter().map(move |&tail| Pair { head, tail })).collect();
-        pairs
-            .par_chunks(CHUNK)
-            .zip(out.par_chunks_mut(CHUNK))
-            .for_each(|(pairs, out)| self.score(pairs, out));
     }
 }

@@ -6,12 +6,12 @@ use rana_fewshot::FewShotModel;
 use rana_graph::{EntityId, Graph, Task};
 use rand_chacha::ChaCha8Rng;
 
+use super::chosen_neighbours::{ChosenNeighbours, NeighbourSettings};
 use super::config::{RanaConfig, RelInit, TrainEntities};
-use super::inputs::Inputs;
+use super::inputs::{Inputs, RowRoles};
 use super::layout::Layout;
-use super::model::{RanaModel, RowRoles};
+use super::model::RanaModel;
 use super::negatives::{Choice, Cutoffs, NegativeSampler};
-use super::neighbour_choice::{NeighbourSettings, Neighbours};
 use super::step::step;
 use crate::training::{
     ConfigError, MetaTask, NegativeChoice, NegativeCounts, NegativeRule, ParameterLayout, Parameters,
@@ -52,7 +52,7 @@ pub struct Rana {
     layout: Layout,
     parameters: Arc<ParameterLayout>,
     graph: Graph,
-    neighbours: Neighbours,
+    neighbours: ChosenNeighbours,
 }
 
 impl Rana {
@@ -67,7 +67,7 @@ impl Rana {
             learns_relations: config.train_relations,
             extra_vectors: 0,
         });
-        let neighbours = Neighbours::fixed(graph, NeighbourSettings::new(config, trainer));
+        let neighbours = ChosenNeighbours::fixed(graph, NeighbourSettings::new(config, trainer));
         let (config, trainer, graph) = (config.clone(), trainer.clone(), graph.clone());
         Self { config, trainer, layout, parameters, graph, neighbours }
     }
@@ -94,7 +94,7 @@ impl SteppedModel for Rana {
     fn step(&self, parameters: &Parameters, tasks: &[MetaTask], number: Option<u64>) -> StepResult<f32> {
         let settings = NeighbourSettings::new(&self.config, &self.trainer);
         let entities = tasks.iter().flat_map(MetaTask::entities);
-        let drawn = number.and_then(|step| Neighbours::of_step(&self.graph, settings, step, entities));
+        let drawn = number.and_then(|step| ChosenNeighbours::of_step(&self.graph, settings, step, entities));
         let roles = RowRoles::new(&self.config, &parameters.rows);
         let inputs = Inputs {
             config: &self.config,

@@ -4,7 +4,7 @@ use rana_fewshot::{EpisodeError, Fold};
 
 use super::config::ConfigError;
 use super::parameters::DimensionMismatch;
-use super::run::RunError;
+use super::run_error::RunError;
 
 /// Why a model cannot be trained.
 #[derive(Debug, thiserror::Error)]

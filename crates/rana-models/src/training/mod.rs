@@ -10,24 +10,28 @@
 //! | `weight_blocks.rs`, `learned_rows.rs`, `parameters.rs` | what learns |
 //! | `uniform_negatives.rs` | negatives drawn uniformly from the candidates |
 //! | `row_gradients.rs`, `optimiser.rs` | from gradients to updates |
-//! | `manifest.rs`, `run.rs` | the run directory: manifest, log, checkpoints, models |
+//! | `run.rs`, `run_manifest.rs`, `run_error.rs` | the run directory: manifest, log, models; and why it cannot be read or written |
+//! | `checkpoint.rs`, `parameter_tensors.rs` | the state that a training resumes from, and parameters as tensors |
 //! | `meta_training.rs` | a training on disk: from a graph and vectors to a run |
 //! | `calibration.rs` | how the scores of a trained model become confidence |
 
 mod calibration;
+mod checkpoint;
 mod config;
 mod error;
 mod learned_rows;
 mod log;
-mod manifest;
 mod meta_task;
 mod meta_training;
 mod model_config;
 mod optimiser;
+mod parameter_tensors;
 mod parameters;
 pub(crate) mod row_gradients;
 mod run;
 mod run_config;
+mod run_error;
+mod run_manifest;
 mod state;
 mod stepped_model;
 mod trainer;
@@ -41,14 +45,15 @@ pub use error::TrainingError;
 pub use learned_rows::LearnedRows;
 pub(crate) use learned_rows::Rows;
 pub use log::{LogEntry, LogLine, StepReport, TrainingLog, ValidationReport};
-pub use manifest::{BestRecord, Manifest, ManifestError};
 pub use meta_task::{Contrasts, MetaTask};
 pub use meta_training::MetaTraining;
 pub use model_config::ModelConfig;
 pub use parameters::{DimensionMismatch, ParameterLayout, Parameters, StartVectors};
 pub use row_gradients::SummedRows;
-pub use run::{Run, RunError};
+pub use run::Run;
 pub use run_config::{Misfit, RunConfig};
+pub use run_error::RunError;
+pub use run_manifest::{BestRecord, ManifestError, RunManifest};
 pub use state::{Best, TrainingOutcome, TrainingState};
 pub use stepped_model::{
     Diagnostics, NegativeChoice, NegativeCounts, NegativeRule, StepResult, SteppedConfig, SteppedModel,

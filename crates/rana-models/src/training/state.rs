@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::optimiser::{Moments, RowMoments};
 use super::parameters::Parameters;
+use super::run_manifest::BestRecord;
 
 /// The best parameters so far.
 #[derive(Clone, Debug)]
@@ -35,6 +36,13 @@ pub struct TrainingState {
     /// The losses since the last entry of the log.
     pub(crate) loss_sum: f64,
     pub(crate) loss_steps: u64,
+}
+
+impl TrainingState {
+    /// What the manifest says about the best parameters.
+    pub(super) fn best_record(&self) -> Option<BestRecord> {
+        self.best.as_ref().map(|best| BestRecord { step: best.step, dev_mrr: best.dev_mrr })
+    }
 }
 
 /// How training ended.

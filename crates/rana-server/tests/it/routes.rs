@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::client::{Answer, ask, exchange, get, post};
-use crate::running::{Running, SHARED, limits, run_path};
+use crate::running::{Running, SHARED, limits};
 
 /// The example question of the served run.
 fn example() -> Value {

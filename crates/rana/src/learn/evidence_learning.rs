@@ -9,7 +9,7 @@ use rana_models::fused::{
     EvidenceKind, Examples, FusedConfig, FusedModel, Sources, Trust, TrustedSource, prior_trust,
 };
 
-use super::LearnError;
+use super::error::LearnError;
 use super::measuring::{SHOTS, measure};
 use super::quality::{LEARNED, Quality};
 use super::withheld_relations::WithheldRelations;

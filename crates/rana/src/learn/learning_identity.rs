@@ -7,7 +7,9 @@ use std::path::Path;
 use rana_embed::EmbedConfig;
 use serde::{Deserialize, Serialize};
 
-use super::{LearnError, Learning, write_json};
+use super::error::LearnError;
+use super::learning::Learning;
+use super::write_json::write_json;
 
 const FILE: &str = "learning.json";
 const FORMAT: &str = "rana-learning";

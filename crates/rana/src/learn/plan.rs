@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rana_embed::{EmbedConfig, ModelKind, Pretraining, Validation};
 use rana_graph::{Fact, Graph};
 
-use super::LearnError;
+use super::error::LearnError;
 
 /// Facts of the training that the speed of the machine is measured by.
 const SAMPLE: usize = 20_000;

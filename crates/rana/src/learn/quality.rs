@@ -1,7 +1,12 @@
 //! [`Quality`]: what learning is worth on relations that were withheld.
 
+use std::fs;
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
+/// The file in a learned directory.
+pub(super) const QUALITY: &str = "quality.json";
 /// The row of the learned trust in evidence.
 pub const LEARNED: &str = "learned";
 
@@ -49,6 +54,13 @@ pub struct WithheldRelation {
 }
 
 impl Quality {
+    /// What was measured when a directory was learned; none if no relation could be left out, or the directory was not
+    /// made by [`learn`](crate::learn).
+    #[must_use]
+    pub fn read(out: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs::read(out.join(QUALITY)).ok()?).ok()
+    }
+
     /// Sums up what was measured and chooses the best row; of equal ones the first.
     pub(super) fn new(shots: usize, names: &[&str], relations: Vec<WithheldRelation>) -> Option<Self> {
         if relations.is_empty() {

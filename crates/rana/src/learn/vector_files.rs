@@ -6,7 +6,7 @@ use std::path::Path;
 use rana_embed::{EmbedConfig, EmbeddingMetadata, EmbeddingSet, Pretraining, training_metrics};
 use rana_graph::{Fact, Graph, Observer, Unit};
 
-use super::LearnError;
+use super::error::LearnError;
 use crate::vector_training::train_resumably;
 
 /// Opens the vectors of some facts in a directory, or trains them into it.

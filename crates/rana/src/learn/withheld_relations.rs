@@ -52,7 +52,7 @@ impl WithheldRelations {
             .collect();
         let groups = groups(&all, |relation| known.of(relation).len(), known.facts.len());
         let everyone = graph.entities().collect();
-        let is_benchmark = super::is_benchmark(store);
+        let is_benchmark = is_benchmark(store);
         let candidates = CandidateBuilder::new(graph, CandidateConfig::default());
         let mut builder = TaskSetBuilder::default();
         for &relation in groups.iter().flatten() {
@@ -111,6 +111,11 @@ fn groups(all: &[RelationId], facts: impl Fn(RelationId) -> usize, total: usize)
     alone.sort_by_key(|&relation| facts(relation));
     alone.truncate(MOST_ALONE);
     alone.into_iter().map(|relation| vec![relation]).collect()
+}
+
+/// Whether a graph has tasks of a benchmark, with candidates of their own.
+pub(super) fn is_benchmark(store: &Store) -> bool {
+    store.tasks.of(Split::Train).next().is_some()
 }
 
 #[cfg(test)]

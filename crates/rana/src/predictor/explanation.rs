@@ -8,8 +8,8 @@ use rana_graph::{EntityId, Graph, Pair, RelationId};
 use rana_models::paths::{Path, same_name};
 use serde::Serialize;
 
-use super::entity_ref::EntityRef;
 use super::learned_relation::LearnedRelation;
+use super::named_entity::NamedEntity;
 
 /// Paths that are named; more would not be read.
 const MOST_PATHS: usize = 8;
@@ -22,9 +22,9 @@ const COMPARED: usize = 16;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
     /// The head.
-    pub head: EntityRef,
+    pub head: NamedEntity,
     /// The tail.
-    pub tail: EntityRef,
+    pub tail: NamedEntity,
     /// The score of the answer.
     pub score: f32,
     /// The chance that it is right; none where too few examples tell.
@@ -47,9 +47,9 @@ pub struct Explanation {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Resembled {
     /// Its head.
-    pub head: EntityRef,
+    pub head: NamedEntity,
     /// Its tail.
-    pub tail: EntityRef,
+    pub tail: NamedEntity,
     /// The distance of the answer to the relation that this pair alone gives.
     pub distance: f32,
 }
@@ -58,14 +58,14 @@ pub struct Resembled {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AttentionEdge {
     /// Whose neighbour it is.
-    pub of: EntityRef,
+    pub of: NamedEntity,
     /// Which end of the pair that is: `head` or `tail`.
     pub end: &'static str,
     /// The relation to the neighbour.
     #[serde(flatten)]
     pub step: Step,
     /// The neighbour.
-    pub neighbour: EntityRef,
+    pub neighbour: NamedEntity,
     /// Its share of the attention.
     pub weight: f32,
 }
@@ -87,7 +87,7 @@ pub struct SharedPath {
     /// One or two steps.
     pub steps: Vec<Step>,
     /// The entities on the way, head and tail included.
-    pub nodes: Vec<EntityRef>,
+    pub nodes: Vec<NamedEntity>,
     /// How many pairs of the support are joined in the same way.
     pub supports: usize,
     /// How many pairs the support has.
@@ -114,7 +114,7 @@ impl LearnedRelation {
         let (score, confidence, better) = self.score(pair);
         let paths = self.shared_paths(pair);
         let reasons = self.scorer.reasons(pair, &self.compared(tail));
-        let entity = |entity| EntityRef::new(graph, entity);
+        let entity = |entity| NamedEntity::new(graph, entity);
         let resembles = reasons.resembles.map(|(of, distance)| Resembled {
             head: entity(of.head),
             tail: entity(of.tail),
@@ -213,7 +213,7 @@ impl LearnedRelation {
             nodes: std::iter::once(pair.head)
                 .chain(path.over)
                 .chain([pair.tail])
-                .map(|entity| EntityRef::new(graph, entity))
+                .map(|entity| NamedEntity::new(graph, entity))
                 .collect(),
             steps: path.by.iter().map(|&by| step(graph, by)).collect(),
         };

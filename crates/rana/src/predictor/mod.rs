@@ -4,10 +4,10 @@
 //! the graph has no name for.
 
 mod by_name;
-mod entity_ref;
 mod error;
 mod explanation;
 mod learned_relation;
+mod named_entity;
 mod namesakes;
 mod plausible_heads;
 #[allow(clippy::module_inception)]
@@ -18,10 +18,10 @@ mod request;
 mod tests;
 
 pub use by_name::NamedAnswer;
-pub use entity_ref::EntityRef;
 pub use error::{PrecisionError, PredictorError};
 pub use explanation::{AttentionEdge, Explanation, Resembled, SharedPath, SourceShare, Step};
 pub use learned_relation::{Answer, LearnedRelation};
+pub use named_entity::NamedEntity;
 pub use namesakes::distinctions;
 pub use predictor::Predictor;
 pub use relation_names::{UnknownRelation, relation};

@@ -8,10 +8,12 @@ use rana_graph::{Observer, Store};
 use rana_models::fused::FusedConfig;
 use rana_models::registry;
 
+use super::error::ReproductionError;
 use super::experiment::{Row, Subject};
 use super::measured_rows::Measuring;
-use super::report::{ReproductionRow, RowKind, SeedResult};
-use super::{Reproduction, ReproductionError, seed_of};
+use super::report::{ReproductionRow, RowKind};
+use super::reproduction::Reproduction;
+use super::seed_result::SeedResult;
 use crate::fused_training::{FusedError, FusedTraining, Parts};
 use crate::trial::{VectorPlan, VectorSettings, Workspace, hash};
 
@@ -53,7 +55,7 @@ impl Reproduction {
                         Ok(measuring.measure(&[(&name, &model)])?)
                     })?;
                 let of_row = results.entry(row.key.clone()).or_default();
-                of_row.extend(measured.iter().map(|of| seed_of(Some(seed), of)));
+                of_row.extend(measured.iter().map(|of| SeedResult::of_measured(Some(seed), of)));
             }
         }
         Ok(results)

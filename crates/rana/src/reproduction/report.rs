@@ -1,12 +1,11 @@
 //! [`ReproductionReport`]: our numbers next to the published ones.
 
-use std::path::PathBuf;
-
 use rana_eval::{Averages, Spread};
 use serde::Serialize;
 
 use super::experiment::{Experiment, SHOTS};
 use super::published::Published;
+use super::seed_result::SeedResult;
 use crate::report::ResultsTable;
 use crate::report::plot::{Dot, DotChart, DotRow, LineChart, LinePoint, Picture, Series, SeriesStyle, XAxis};
 
@@ -90,29 +89,6 @@ pub struct Ours {
     pub runs: usize,
     /// Each seed by itself.
     pub per_seed: Vec<SeedResult>,
-}
-
-/// The results of one seed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SeedResult {
-    /// The seed; none for what has none.
-    pub seed: Option<u64>,
-    /// On the test tasks, official support, over all queries.
-    pub test: Averages,
-    /// The mean over tasks of the same MRR.
-    pub macro_mrr: f64,
-    /// The MRR on the dev tasks.
-    pub dev_mrr: f64,
-    /// The MRR on resampled supports, over the draws.
-    pub resampled_mrr: Option<Spread>,
-    /// The MRR on each of these supports.
-    pub draw_mrrs: Vec<f64>,
-    /// The MRR on the queries that all numbers of shots share.
-    pub common_mrr: Option<f64>,
-    /// How long it took.
-    pub seconds: f64,
-    /// Where the trial is.
-    pub path: Option<PathBuf>,
 }
 
 impl Ours {

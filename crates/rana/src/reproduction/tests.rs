@@ -1,5 +1,8 @@
+use std::path::PathBuf;
+
 use super::*;
 use crate::trial::tests::StopAfter;
+use crate::trial::{TrialError, Workspace};
 
 /// A report without its times and places.
 fn numbers(report: &ReproductionReport) -> Vec<(String, Option<Ours>)> {

@@ -170,6 +170,11 @@ impl Iterator for BestFirst<'_> {
     }
 }
 
+/// The first word of a text.
+pub(super) fn first_word(text: &[u8]) -> &[u8] {
+    &text[..memchr::memchr(b' ', text).unwrap_or(text.len())]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,9 @@
-use super::spelling::{is_spelled, word_budget};
-use super::*;
 use proptest::prelude::*;
-use rana_graph::{Duplicates, GraphBuilder, LabelRank};
+use rana_graph::{Duplicates, Graph, GraphBuilder, LabelRank};
+
+use super::spelling::{budget, is_spelled, word_budget};
+use super::text_folding::folded;
+use super::*;
 
 /// A graph of entities with labels, the first ones with the most neighbours.
 fn graph(entities: &[(&str, &str)]) -> Graph {

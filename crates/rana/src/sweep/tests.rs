@@ -1,8 +1,9 @@
+use rana_graph::Observer;
+use rana_models::training::RunConfig;
+
 use super::*;
 use crate::trial::tests::{StopAfter, small_vectors, umls};
-use rana_graph::Observer;
-
-use crate::trial::TrialError;
+use crate::trial::{TrialError, VectorPlan, Workspace};
 
 const PLAN: &str = "
     preset = 'umls'

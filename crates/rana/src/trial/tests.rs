@@ -1,8 +1,10 @@
+use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rana_embed::{EmbedConfig, ModelKind};
 use rana_fewshot::{PretrainingFacts, SplitConfig, split};
 use rana_graph::{ImportOptions, Observer, Store, import};
+use rana_models::training::RunConfig;
 
 use super::*;
 

@@ -1,24 +1,26 @@
 //! `rana complete`: support pairs and heads in, ranked facts with reasons out.
 
+mod answering;
 mod names;
 mod print;
+mod requested_relation;
+mod shard;
 
 use std::collections::HashSet;
 use std::io::{BufWriter, Write};
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
+use std::path::PathBuf;
 
 use clap::{ArgAction, Args, ValueHint};
-use rana::answer_writer::{AnswerError, AnswerFormat, AnswerWriter, AnsweredFact};
-use rana::graph::{EntityId, Observer, Pair, Split, Unit, write_file_atomically};
-use rana::predictor::{
-    Answer, AnswerLimits, CandidateChoice, Explanation, LearnedRelation, Predictor, RelationRequest,
-};
-use rayon::prelude::*;
+use rana::answer_writer::{AnswerError, AnswerFormat, AnswerWriter};
+use rana::graph::{EntityId, write_file_atomically};
+use rana::predictor::{AnswerLimits, LearnedRelation, Predictor};
 
+use self::answering::Answering;
 use self::names::Resolver;
 use self::print::Completion;
+use self::requested_relation::RequestedRelation;
+use self::shard::Shard;
 use crate::error::CliError;
 use crate::human_numbers::thousands;
 use crate::terminal::{BOLD, Terminal, data_output};
@@ -118,35 +120,12 @@ pub(crate) struct CompleteArgs {
     threads: Option<u16>,
 }
 
-/// A part of the heads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Shard {
-    number: usize,
-    of: usize,
-}
-
-impl FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parts =
-            text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
-        match parts {
-            Some((number, of)) if (1..=of).contains(&number) => Ok(Self { number, of }),
-            _ => Err(format!("`{text}` is not a part; say 1/8 for the first of eight")),
-        }
-    }
-}
-
 fn share(text: &str) -> Result<f32, String> {
     match text.parse() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
         _ => Err(format!("`{text}` is not a share; say a number from 0 to 1")),
     }
 }
-
-/// Heads that are completed at once: their answers wait for each other.
-const TOGETHER: usize = 512;
 
 pub(crate) fn run(args: &CompleteArgs, terminal: &Terminal) -> Result<(), CliError> {
     let to_stdout = args.format.is_some() && args.out.is_none();
@@ -162,7 +141,7 @@ pub(crate) fn run(args: &CompleteArgs, terminal: &Terminal) -> Result<(), CliErr
         let learned = predictor.learn(asked.request.clone())?;
         let heads = args.chosen_heads(&asked, &learned, &resolver)?;
         let limits = args.limits(&learned)?;
-        let work = Work { learned: &learned, limits, reasons: args.reasons };
+        let work = Answering { learned: &learned, limits, reasons: args.reasons };
         if let Some(note) = learned.note() {
             terminal.warn(&note);
         }
@@ -175,69 +154,6 @@ pub(crate) fn run(args: &CompleteArgs, terminal: &Terminal) -> Result<(), CliErr
             }
         }
     })?
-}
-
-/// What is asked for.
-struct RequestedRelation {
-    /// What the relation is called.
-    name: String,
-    request: RelationRequest,
-    /// The heads of facts that were withheld, if the relation is a task.
-    withheld_heads: Vec<EntityId>,
-}
-
-/// What a relation without a name is called in data.
-const NAMELESS: &str = "relation";
-
-impl RequestedRelation {
-    fn new(args: &CompleteArgs, predictor: &Predictor, resolver: &Resolver<'_>) -> Result<Self, CliError> {
-        let store = predictor.store();
-        let mut support: Vec<Pair> = Vec::new();
-        for pair in args.pair.chunks_exact(2) {
-            support.push(Pair { head: resolver.entity(&pair[0])?, tail: resolver.entity(&pair[1])? });
-        }
-        let called = args.relation.as_deref();
-        let relation = match called {
-            Some(name) => resolver.relation(name, args.new)?,
-            None => None,
-        };
-        let pairs = |file: &Path| resolver.pairs_of(file, relation, called);
-        if let Some(file) = &args.support {
-            support.extend(pairs(file)?);
-        }
-        if support.is_empty() {
-            support = relation.and_then(|relation| predictor.default_support(relation)).unwrap_or_default();
-        }
-        let mut withheld_heads = Vec::new();
-        let task = relation.and_then(|relation| store.tasks.task(relation));
-        if let Some(task) = task.filter(|task| task.split != Split::Train) {
-            let given: HashSet<Pair> = support.iter().copied().collect();
-            let others = task.facts.iter().filter(|pair| !given.contains(pair));
-            withheld_heads.extend(others.map(|pair| pair.head));
-        }
-        if support.is_empty() {
-            let message = "nothing to learn from. Give pairs with --pair HEAD TAIL or --support FILE, or name a \
-                           relation that the graph has facts of with --relation";
-            return Err(CliError::Usage(message.to_owned()));
-        }
-        let candidates = match (&args.candidates, args.all_candidates) {
-            (Some(file), _) => CandidateChoice::Listed(resolver.entities(file)?),
-            (None, true) => CandidateChoice::All,
-            (None, false) if !args.types.is_empty() => CandidateChoice::Types(
-                args.types.iter().map(|name| resolver.type_of(name)).collect::<Result<_, _>>()?,
-            ),
-            _ => CandidateChoice::Fitting,
-        };
-        let rejected = match &args.rejected {
-            Some(file) => pairs(file)?,
-            None => Vec::new(),
-        };
-        let request =
-            RelationRequest { relation, support, rejected, candidates, include_known: !args.exclude_known };
-        let asked = args.relation.as_deref().unwrap_or(NAMELESS);
-        let name = relation.map_or(asked, |relation| store.graph.relation_name(relation)).to_owned();
-        Ok(Self { name, request, withheld_heads })
-    }
 }
 
 impl CompleteArgs {
@@ -303,7 +219,7 @@ impl CompleteArgs {
         &self,
         format: AnswerFormat,
         asked: &RequestedRelation,
-        work: &Work<'_>,
+        work: &Answering<'_>,
         heads: &[EntityId],
         terminal: &Terminal,
     ) -> Result<(), CliError> {
@@ -350,91 +266,4 @@ struct Account {
     out: PathBuf,
     heads: usize,
     answers: u64,
-}
-
-/// A learned relation and what is wanted of it.
-struct Work<'a> {
-    learned: &'a LearnedRelation,
-    limits: AnswerLimits,
-    reasons: bool,
-}
-
-/// The answers of a head.
-struct Answered {
-    head: EntityId,
-    answers: Vec<(Answer, Option<Explanation>)>,
-}
-
-impl Work<'_> {
-    fn complete(&self, head: EntityId) -> Answered {
-        let answers = self.learned.complete(head, &self.limits);
-        let explain = |pair: Pair| self.reasons.then(|| self.learned.explain(pair.head, pair.tail));
-        Answered { head, answers: answers.into_iter().map(|answer| (answer, explain(answer.pair))).collect() }
-    }
-
-    /// Completes heads and hands their answers over in order; no more wait in memory than are made at once.
-    fn each<E>(
-        &self,
-        heads: &[EntityId],
-        terminal: &Terminal,
-        take: &mut dyn FnMut(Answered) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let progress = terminal.progress();
-        progress.begin("completing", Some(heads.len() as u64), Unit::Steps);
-        for together in heads.chunks(TOGETHER) {
-            let answered: Vec<Answered> = together.par_iter().map(|&head| self.complete(head)).collect();
-            answered.into_iter().try_for_each(&mut *take)?;
-            progress.advance(together.len() as u64);
-        }
-        progress.end();
-        Ok(())
-    }
-
-    /// All answers; if heads were not named one by one, the surest first.
-    fn all(&self, heads: &[EntityId], is_bulk: bool, terminal: &Terminal) -> Vec<Answered> {
-        let mut all = Vec::new();
-        let collected: Result<(), std::convert::Infallible> = self.each(heads, terminal, &mut |answered| {
-            all.push(answered);
-            Ok(())
-        });
-        match collected {
-            Ok(()) => {}
-        }
-        if is_bulk {
-            let sure = |of: &Answered| {
-                of.answers.first().map_or((f32::MIN, f32::MIN), |(answer, _)| {
-                    (answer.confidence.unwrap_or(f32::MIN), answer.score)
-                })
-            };
-            all.sort_by(|one, other| {
-                let ((one, one_score), (other, other_score)) = (sure(one), sure(other));
-                other.total_cmp(&one).then(other_score.total_cmp(&one_score))
-            });
-        }
-        all
-    }
-
-    /// An answer as data.
-    fn fact<'f>(
-        &'f self,
-        relation: &'f str,
-        answer: &Answer,
-        explanation: Option<&Explanation>,
-    ) -> AnsweredFact<'f> {
-        let graph = self.learned.graph();
-        let Pair { head, tail } = answer.pair;
-        AnsweredFact {
-            head: graph.entity_name(head),
-            relation,
-            tail: graph.entity_name(tail),
-            head_label: graph.entity_label(head),
-            tail_label: graph.entity_label(tail),
-            rank: Some(answer.rank as u32),
-            score: Some(answer.score),
-            confidence: answer.confidence,
-            known: answer.known,
-            reviewed: false,
-            reasons: explanation.map(|why| why.text.clone()).unwrap_or_default(),
-        }
-    }
 }

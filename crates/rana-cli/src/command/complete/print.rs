@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use rana::predictor::{EntityRef, Explanation, LearnedRelation, Predictor};
+use rana::predictor::{Explanation, LearnedRelation, NamedEntity, Predictor};
 use serde::Serialize;
 
-use super::Answered;
+use super::answering::Answered;
 use crate::human_numbers::thousands;
 use crate::terminal::{BOLD, DIM};
 use crate::text_table::table;
@@ -25,7 +25,7 @@ struct LearnedRow {
     short: String,
     in_graph: bool,
     model: String,
-    support: Vec<[EntityRef; 2]>,
+    support: Vec<[NamedEntity; 2]>,
     /// How well each pair of the support is found by the others.
     record: Option<f32>,
     candidates: usize,
@@ -34,14 +34,14 @@ struct LearnedRow {
 
 #[derive(Serialize)]
 struct HeadRow {
-    head: EntityRef,
+    head: NamedEntity,
     answers: Vec<AnswerRow>,
 }
 
 #[derive(Serialize)]
 struct AnswerRow {
     rank: usize,
-    tail: EntityRef,
+    tail: NamedEntity,
     score: f32,
     confidence: Option<f32>,
     known: bool,
@@ -57,7 +57,7 @@ impl Completion {
         learned: &LearnedRelation,
         answered: &[Answered],
     ) -> Self {
-        let entity = |id| EntityRef::new(learned.graph(), id);
+        let entity = |id| NamedEntity::new(learned.graph(), id);
         let known = learned.request().relation;
         let relation = LearnedRow {
             name: name.to_owned(),
@@ -72,7 +72,7 @@ impl Completion {
         };
         let results = answered.iter().map(|of| {
             let tails: Vec<_> = of.answers.iter().map(|(answer, _)| answer.pair.tail).collect();
-            let tails = EntityRef::list(learned.graph(), &tails);
+            let tails = NamedEntity::list(learned.graph(), &tails);
             let answers = of.answers.iter().zip(tails).map(|((answer, explanation), tail)| AnswerRow {
                 rank: answer.rank,
                 tail,
@@ -129,7 +129,7 @@ impl Completion {
 }
 
 /// The short name in brackets where the label does not tell it, and what tells namesakes apart.
-fn name_beside(entity: &EntityRef) -> String {
+fn name_beside(entity: &NamedEntity) -> String {
     let name = if entity.label == entity.short { String::new() } else { format!(" ({})", entity.short) };
     let distinction = entity.distinction.as_ref().map_or_else(String::new, |text| format!(", {text}"));
     format!("{name}{distinction}")

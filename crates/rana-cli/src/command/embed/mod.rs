@@ -20,6 +20,7 @@ use serde::Serialize;
 
 use self::import::ImportVectorsArgs;
 use self::settings::SettingsArgs;
+use super::stored_vectors::vectors_path;
 use crate::error::CliError;
 use crate::human_numbers::thousands;
 use crate::settings::print_settings;
@@ -117,11 +118,6 @@ impl EmbedArgs {
             (None, None) => Ok(PretrainingFacts::default()),
         }
     }
-}
-
-/// The directory where a graph's vectors of a model are stored.
-pub(crate) fn vectors_path(store: &Path, model: ModelKind) -> PathBuf {
-    store.join("vectors").join(model.to_string())
 }
 
 fn print_config(config: &EmbedConfig) -> Result<(), CliError> {

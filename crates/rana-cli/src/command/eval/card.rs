@@ -16,9 +16,8 @@ use rana::models::Baseline;
 use rana::report::html_page;
 use serde::Serialize;
 
-use super::decimals;
 use crate::error::CliError;
-use crate::human_numbers::thousands;
+use crate::human_numbers::{decimals, thousands};
 use crate::terminal::{BOLD, DIM, Terminal};
 use crate::text_table::table;
 

@@ -11,7 +11,8 @@ use rana::models::{OpenedModel, OpenedRun, registry};
 use serde::Serialize;
 
 use super::card::{CardMaker, Cards};
-use super::{EvalArgs, On, warn_of_seen_queries};
+use super::vector_evaluation::warn_of_seen_queries;
+use super::{EvalArgs, On};
 use crate::error::CliError;
 use crate::terminal::{BOLD, DIM, Terminal};
 use crate::thread_pool::in_pool;

@@ -9,10 +9,10 @@ use rana::embed::link_prediction::{
 use rana::graph::{Graph, HeldOut, Store};
 use serde::Serialize;
 
-use super::{metrics_table, row};
 use crate::error::CliError;
-use crate::human_numbers::thousands;
+use crate::human_numbers::{decimals, thousands};
 use crate::terminal::{BOLD, Terminal};
+use crate::text_table::table;
 
 /// The results on one set of held-out facts.
 #[derive(Serialize)]
@@ -76,4 +76,15 @@ impl FactsReport {
         }
         Ok(())
     }
+}
+
+fn metrics_table(title: &str, rows: impl IntoIterator<Item = [String; 8]>) -> String {
+    table([title, "#number", "#MRR", "#Hits@1", "#@3", "#@5", "#@10", "#ties"], rows)
+}
+
+fn row(title: String, metrics: &Metrics) -> [String; 8] {
+    let values = [metrics.mrr, metrics.hits_at_1, metrics.hits_at_3, metrics.hits_at_5, metrics.hits_at_10]
+        .map(decimals);
+    let [mrr, hits1, hits3, hits5, hits10] = values;
+    [title, thousands(metrics.queries), mrr, hits1, hits3, hits5, hits10, thousands(metrics.ties)]
 }

@@ -3,29 +3,22 @@
 pub(crate) mod card;
 pub(crate) mod evaluated_run;
 mod link_prediction;
+mod vector_evaluation;
 
-use std::fmt::Display;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, ValueHint, value_parser};
-use rana::embed::link_prediction::{LinkPredictionSettings, Metrics, TieRule};
-use rana::embed::{EmbeddingMetadata, EmbeddingSet, ModelKind, Norm};
-use rana::eval::{CardSettings, EvaluationCard};
-use rana::graph::{Graph, HeldOut, Split, Store};
-use rana::models::vectors::{KgeModel, MeanTranslation};
-use rana::models::{MEAN_TRANSLATION, OpenedRun};
-use serde::Serialize;
+use rana::embed::link_prediction::TieRule;
+use rana::embed::{EmbeddingSet, ModelKind, Norm};
+use rana::graph::{HeldOut, Split, Store};
+use rana::models::OpenedRun;
 
-use self::card::{CardArgs, CardMaker, Cards};
-use self::link_prediction::FactsReport;
-use super::embed::vectors_path;
+use self::card::{CardArgs, Cards};
+use self::vector_evaluation::{VectorEvaluation, VectorReport};
+use super::stored_vectors::{only_vectors, vectors_path};
 use crate::error::CliError;
-use crate::hint::Hint;
-use crate::human_numbers::thousands;
-use crate::terminal::{BOLD, DIM, Terminal};
-use crate::text_table::table;
+use crate::terminal::Terminal;
 use crate::thread_pool::in_pool;
 
 /// Evaluate the model of a run, or the vectors of a graph.
@@ -127,7 +120,7 @@ pub(crate) fn run(args: &EvalArgs, terminal: &Terminal) -> Result<(), CliError> 
         return Err(CliError::Usage(message.to_owned()));
     }
     let started = Instant::now();
-    let evaluation = Evaluation { args, store: &store, set: &set, vectors: &path, terminal };
+    let evaluation = VectorEvaluation { args, store: &store, set: &set, vectors: &path, terminal };
     let (facts, cards) = in_pool(args.threads, || evaluation.run(&on))??;
     let report = VectorReport {
         vectors: path.display().to_string(),
@@ -154,156 +147,4 @@ impl EvalArgs {
         }
         only_vectors(&self.source)
     }
-}
-
-/// The path of the vectors stored with a graph, if they are of one model.
-pub(crate) fn only_vectors(store: &Path) -> Result<PathBuf, CliError> {
-    let found: Vec<ModelKind> = ModelKind::ALL
-        .iter()
-        .copied()
-        .filter(|&model| EmbeddingSet::read_metadata(vectors_path(store, model)).is_ok())
-        .collect();
-    match found[..] {
-        [model] => Ok(vectors_path(store, model)),
-        [] => Err(CliError::NoVectors { store: store.display().to_string() }),
-        _ => {
-            let names: Vec<String> = found.iter().map(ToString::to_string).collect();
-            Err(CliError::Usage(format!(
-                "{} has vectors of {}; choose one with --model",
-                store.display(),
-                names.join(", ")
-            )))
-        }
-    }
-}
-
-struct Evaluation<'a> {
-    args: &'a EvalArgs,
-    store: &'a Store,
-    set: &'a EmbeddingSet,
-    vectors: &'a Path,
-    terminal: &'a Terminal,
-}
-
-/// The support size by default, as in most published results.
-const USUAL_SHOTS: usize = 5;
-
-impl Evaluation<'_> {
-    fn run(&self, on: &[On]) -> Result<(Vec<FactsReport>, Vec<EvaluationCard>), CliError> {
-        let (mut facts, mut tasks) = (Vec::new(), Vec::new());
-        for on in on {
-            match on {
-                On::Valid => facts.push(self.facts(HeldOut::Valid)?),
-                On::Test => facts.push(self.facts(HeldOut::Test)?),
-                On::DevTasks => tasks.push(self.tasks(Split::Dev)?),
-                On::TestTasks => tasks.push(self.tasks(Split::Test)?),
-            }
-        }
-        Ok((facts, tasks))
-    }
-
-    fn facts(&self, part: HeldOut) -> Result<FactsReport, CliError> {
-        let settings = LinkPredictionSettings {
-            tie_rule: self.args.ties,
-            per_relation: self.args.per_relation,
-            ..LinkPredictionSettings::default()
-        };
-        FactsReport::of(part, self.store, self.set, settings, self.terminal)
-    }
-
-    fn tasks(&self, split: Split) -> Result<EvaluationCard, CliError> {
-        let metadata = &self.set.metadata;
-        let usual_shots = metadata.support_shots.unwrap_or(USUAL_SHOTS);
-        let settings = self.args.card.settings(split, usual_shots, self.args.ties);
-        warn_of_seen_queries(metadata, settings, self.terminal);
-        let norm = self.args.norm.unwrap_or_else(|| self.set.own_norm());
-        let model = MeanTranslation::new(&self.set.entities, norm);
-        let details = self.set.details(self.vectors);
-        let maker =
-            CardMaker { store: self.store, settings, details, calibration: None, terminal: self.terminal };
-        let name = metadata.model.to_string();
-        match self.own_model(settings.shots) {
-            Some(own) => maker.make((&name, &own), &[(MEAN_TRANSLATION, &model)]),
-            None => maker.make((MEAN_TRANSLATION, &model), &[]),
-        }
-    }
-
-    /// A model that scores with the vectors' own score function, if they were trained on these supports.
-    fn own_model(&self, shots: usize) -> Option<KgeModel> {
-        let model = self.set.metadata.model;
-        let missing = |reason: &dyn Display, hint: Option<String>| {
-            let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
-            self.terminal.note(&format!("there is no row for the score of {model} itself: {reason}{hint}"));
-        };
-        let own = KgeModel::new(self.set, &self.store.graph, &self.store.tasks);
-        let own = own.map_err(|reason| missing(&reason, reason.hint())).ok()?;
-        own.check_shots(shots).map_err(|reason| missing(&reason, reason.hint())).ok()?;
-        Some(own)
-    }
-}
-
-/// Warns if the vectors were trained on queries.
-fn warn_of_seen_queries(metadata: &EmbeddingMetadata, settings: CardSettings, terminal: &Terminal) {
-    let Some(seen) = metadata.support_shots else { return };
-    let CardSettings { shots, draws, .. } = settings;
-    if seen > shots {
-        terminal.warn(&format!(
-            "these vectors were trained on the first {seen} facts of each task, so with {shots} shots some queries \
-             are not unseen"
-        ));
-    } else if draws > 0 {
-        terminal.warn(&format!(
-            "these vectors were trained on the first {seen} facts of each task, which are queries of resampled \
-             supports: use the official numbers, or --draws 0"
-        ));
-    }
-}
-
-/// The result of an evaluation of vectors.
-#[derive(Serialize)]
-struct VectorReport<'a> {
-    vectors: String,
-    made: &'a EmbeddingMetadata,
-    dim: usize,
-    tie_rule: TieRule,
-    link_prediction: Vec<FactsReport>,
-    #[serde(flatten)]
-    cards: Cards<'a>,
-    seconds: f64,
-    #[serde(skip)]
-    graph: &'a Graph,
-}
-
-impl VectorReport<'_> {
-    fn print(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(
-            out,
-            "{BOLD}{}{BOLD:#}, dim {}  {DIM}{}{DIM:#}\nties: {BOLD}{}{BOLD:#}; other known answers are left out",
-            self.made.model, self.dim, self.vectors, self.tie_rule
-        )?;
-        for facts in &self.link_prediction {
-            facts.print(self.graph, out)?;
-        }
-        self.cards.print(out)?;
-        // A single card has printed the time already.
-        if !self.cards.is_one() || !self.link_prediction.is_empty() {
-            writeln!(out, "{DIM}{:.1} s in all{DIM:#}", self.seconds)?;
-        }
-        Ok(())
-    }
-}
-
-fn metrics_table(title: &str, rows: impl IntoIterator<Item = [String; 8]>) -> String {
-    table([title, "#number", "#MRR", "#Hits@1", "#@3", "#@5", "#@10", "#ties"], rows)
-}
-
-fn row(title: String, metrics: &Metrics) -> [String; 8] {
-    let values = [metrics.mrr, metrics.hits_at_1, metrics.hits_at_3, metrics.hits_at_5, metrics.hits_at_10]
-        .map(decimals);
-    let [mrr, hits1, hits3, hits5, hits10] = values;
-    [title, thousands(metrics.queries), mrr, hits1, hits3, hits5, hits10, thousands(metrics.ties)]
-}
-
-fn decimals(value: f64) -> String {
-    format!("{value:.3}")
 }

@@ -19,7 +19,7 @@ pub(super) use write::write_release;
 
 use std::path::Path;
 
-use crate::tasks::Split;
+use crate::split::Split;
 
 const PATH_GRAPH: &str = "path_graph";
 const CANDIDATES: &str = "rel2candidates.json";

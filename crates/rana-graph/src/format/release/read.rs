@@ -10,17 +10,19 @@ use super::{
     CANDIDATES, ENTITY_IDS, ENTITY_TEXT, ENTITY_TYPES, FILTER, INVERSE_SUFFIX, PATH_GRAPH, RELATION_IDS,
     RELATION_TEXT, tasks_file, type_by_name, type_in_name,
 };
+use crate::fact::{Fact, Pair};
 use crate::format::{
     DelimitedOptions, FormatError, Header, OpenSource, Place, Sink, Source, Statement, delimited,
 };
 use crate::graph::Graph;
 use crate::graph_builder::{Duplicates, GraphBuilder, LabelRank};
-use crate::id::{EntityId, Fact, Pair, RelationId};
+use crate::id::{EntityId, RelationId};
 use crate::observer::Observer;
 use crate::skipped::Skipped;
+use crate::split::Split;
 use crate::statement_batch::{Batch, BatchSender, Disconnected, Kind, NamedStatement, pipeline};
 use crate::store::Input;
-use crate::tasks::{Split, TaskSet, TaskSetBuilder};
+use crate::tasks::{TaskSet, TaskSetBuilder};
 
 /// What a release directory holds.
 pub(crate) struct Release {

@@ -15,7 +15,8 @@ use super::{
 };
 use crate::graph::Graph;
 use crate::id::RelationId;
-use crate::tasks::{Split, TaskSet};
+use crate::split::Split;
+use crate::tasks::TaskSet;
 
 /// Writes a graph and its tasks as a release directory.
 pub(in crate::format) fn write_release(directory: &Path, graph: &Graph, tasks: &TaskSet) -> io::Result<()> {

@@ -1,7 +1,7 @@
 //! The plots of a card.
 
+use super::html_page::{number, spread};
 use super::svg::{Anchor, Svg, WIDTH};
-use super::{number, spread};
 use rana_eval::confidence::Reliability;
 use rana_eval::{CardResult, EvaluationCard, RelationCard};
 

@@ -1,9 +1,11 @@
 //! [`DotChart`]: rows with several values each, as a table is drawn.
 
 use super::axis::Axis;
-use super::{
-    Anchor, Colour, Drawing, EDGE, Frame, LABEL, Marker, Picture, SMALL, font, legend_places, whisker,
-};
+use super::drawing::{Anchor, Colour, Drawing, Marker};
+use super::font;
+use super::frame::{EDGE, Frame, LABEL, SMALL};
+use super::legend::legend_places;
+use super::picture::Picture;
 
 /// Rows with several values each.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,7 +89,7 @@ impl DotChart {
                 let colour = Colour::of_series(series);
                 if let Some(error) = error.filter(|error| *error > 0.0) {
                     let ends = [value - error, value + error].map(|end| (axis.place(end), y));
-                    whisker(&mut drawing, ends[0], ends[1], colour);
+                    drawing.whisker(ends[0], ends[1], colour);
                 }
                 drawing.marker((axis.place(value), y), Marker::of_series(series), 3.8, colour, series > 0);
             }

@@ -1,6 +1,6 @@
 //! [`Drawing`]: a few kinds of shapes, written as SVG and painted as PNG.
 //!
-//! The pages of `html/` follow the colours around them; a picture that stands alone brings its own: a white
+//! The pages of `card_page/` follow the colours around them; a picture that stands alone brings its own: a white
 //! ground, so that it reads the same in light and dark viewers, and colours that colour-blind people can tell
 //! apart (Okabe and Ito).
 
@@ -137,6 +137,20 @@ impl Drawing {
         is_hollow: bool,
     ) {
         self.shapes.push(Shape::Marker { at, marker, radius, colour, is_hollow });
+    }
+
+    /// The error bar of a value, level or upright.
+    pub(super) fn whisker(&mut self, from: (f64, f64), to: (f64, f64), colour: Colour) {
+        const CAP: f64 = 3.5;
+        let pen = Pen { colour, width: 1.3, is_dashed: false };
+        self.line(from, to, pen);
+        let is_level = (from.1 - to.1).abs() < 1e-9;
+        for (x, y) in [from, to] {
+            match is_level {
+                true => self.line((x, y - CAP), (x, y + CAP), pen),
+                false => self.line((x - CAP, y), (x + CAP, y), pen),
+            }
+        }
     }
 
     /// A text whose middle is at this height.

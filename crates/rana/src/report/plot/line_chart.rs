@@ -1,9 +1,10 @@
 //! [`LineChart`]: values along an axis, with error bars.
 
 use super::axis::{Axis, plain};
-use super::{
-    Anchor, Colour, Drawing, EDGE, Frame, LABEL, Marker, Pen, Picture, SMALL, legend_places, whisker,
-};
+use super::drawing::{Anchor, Colour, Drawing, Marker, Pen};
+use super::frame::{EDGE, Frame, LABEL, SMALL};
+use super::legend::legend_places;
+use super::picture::Picture;
 
 /// Values along an axis.
 #[derive(Clone, Debug, PartialEq)]
@@ -188,7 +189,7 @@ impl Series {
         for (point, &(across, _)) in self.points.iter().zip(&places) {
             if let Some(error) = point.error.filter(|error| *error > 0.0) {
                 let ends = [point.y - error, point.y + error].map(|end| (across, y.place(end)));
-                whisker(drawing, ends[0], ends[1], colour);
+                drawing.whisker(ends[0], ends[1], colour);
             }
         }
         if let Some(pen) = self.pen(colour) {

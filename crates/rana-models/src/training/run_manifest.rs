@@ -1,4 +1,4 @@
-//! [`Manifest`]: what a run is, whichever model it holds.
+//! [`RunManifest`]: what a run is, whichever model it holds.
 
 use std::fs;
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ const FORMAT: &str = "rana-run";
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
     /// There is no run.
-    #[error("{}: this is not a run: it has no {}", path.display(), Manifest::FILE)]
+    #[error("{}: this is not a run: it has no {}", path.display(), RunManifest::FILE)]
     NoRun {
         /// The directory.
         path: PathBuf,
@@ -72,7 +72,7 @@ pub enum ManifestError {
 
 /// What a run is: `run.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Manifest {
+pub struct RunManifest {
     pub(crate) format: String,
     pub(crate) version: u32,
     /// The model, as the registry names it; version 1 knew one only.
@@ -118,7 +118,7 @@ fn first_model() -> String {
     registry::DEFAULT.to_owned()
 }
 
-impl Manifest {
+impl RunManifest {
     /// The file of a manifest in its run.
     pub const FILE: &'static str = "run.json";
 

@@ -1,12 +1,12 @@
-//! Training-free baselines: rankings from the support and the graph alone.
+//! [`Baseline`]: a training-free ranking from the support and the graph alone.
 //!
-//! They have no parameters and see nothing but the support, the background facts and the degrees,
+//! Baselines have no parameters and see nothing but the support, the background facts and the degrees,
 //! so whatever a model reaches should be read beside them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};
+use rana_fewshot::{AdaptedRelation, CandidatePlaces, FewShotModel, Support, SupportError};
 use rana_graph::{EntityId, Graph, RelationId};
 use serde::Serialize;
 
@@ -79,7 +79,7 @@ impl Baseline {
     }
 }
 
-/// For each entity how many lower degrees there are; with very many degrees, neighbouring ones share.
+/// For each entity how many lower degrees there are; with very many degrees, adjacent degrees share a class.
 fn popularity_classes(graph: &Graph) -> Arc<[u16]> {
     let degrees: Vec<usize> = graph.entities().map(|entity| graph.degree(entity)).collect();
     let mut distinct = degrees.clone();
@@ -154,22 +154,17 @@ impl Adapted {
 
 impl AdaptedRelation for Adapted {
     fn scores(&self, heads: &[EntityId], candidates: &[EntityId], out: &mut [f32]) {
-        // Few candidates are joined to a head: all are scored once as if they were not, and for
-        // each head those that are once more.
+        // Scores all candidates as if not joined to the head, then scores the few that are joined again, per head.
         let apart: Vec<f32> = candidates.iter().map(|&of| self.score(of, Joined::default())).collect();
-        let mut places: Vec<u32> = (0..candidates.len() as u32).collect();
-        places.sort_unstable_by_key(|&place| candidates[place as usize]);
+        let places = CandidatePlaces::new(candidates);
         for (&head, out) in heads.iter().zip(out.chunks_exact_mut(candidates.len())) {
             out.copy_from_slice(&apart);
             if matches!(self.baseline.kind, BaselineKind::Popularity | BaselineKind::Copy) {
                 continue;
             }
             for (entity, joined) in self.joined(head) {
-                let first = places.partition_point(|&place| candidates[place as usize] < entity);
-                let same = places[first..].iter().take_while(|&&place| candidates[place as usize] == entity);
-                for &place in same {
-                    out[place as usize] = self.score(entity, joined);
-                }
+                let score = self.score(entity, joined);
+                places.of(candidates, entity).for_each(|place| out[place] = score);
             }
         }
     }

@@ -1,34 +1,34 @@
-//! [`NameIndex`]: which entities share a label or words of it.
+//! [`LabelSimilarity`]: TF-IDF similarity of the words in labels, and the entities of equal label.
 
 use std::collections::HashMap;
 
 use rana_graph::{EntityId, Graph, Lists};
 
-use super::each_once;
+use crate::combine_by_entity::combine_by_entity;
 
 /// Labels of more entities are ignored.
 const MOST_NAMESAKES: usize = 20;
 /// Words in more labels are ignored.
 const MOST_ENTITIES: usize = 500;
 
-/// The words in the labels of entities.
+/// How similar the labels of entities are.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct NameIndex {
+pub(crate) struct LabelSimilarity {
     /// The words of each entity, ascending and each once; words of many labels are left out.
     words: Lists<u32>,
     /// The entities of each word.
     entities: Lists<EntityId>,
-    /// How rare a word is, squared.
+    /// The inverse document frequency of each word, squared.
     rarity: Vec<f32>,
-    /// The length of each entity's words as a vector.
+    /// The norm of the word vector of each entity.
     norms: Vec<f32>,
     /// Entities of the same label.
     namesakes: Vec<Vec<EntityId>>,
 }
 
-impl NameIndex {
-    /// The index of a graph. Words are runs of letters and digits, case ignored.
-    pub(super) fn new(graph: &Graph) -> Self {
+impl LabelSimilarity {
+    /// That of a graph. Words are runs of letters and digits, case ignored.
+    pub(crate) fn new(graph: &Graph) -> Self {
         let label =
             |entity| graph.entity_label(entity).unwrap_or_else(|| graph.entity_name(entity)).to_lowercase();
         let mut numbers: HashMap<String, u32> = HashMap::new();
@@ -67,7 +67,7 @@ impl NameIndex {
     }
 
     /// All pairs of entities with the same label, in both orders.
-    pub(super) fn namesakes(&self) -> impl Iterator<Item = (EntityId, EntityId)> + '_ {
+    pub(crate) fn namesakes(&self) -> impl Iterator<Item = (EntityId, EntityId)> + '_ {
         self.namesakes.iter().flat_map(|group| {
             group.iter().flat_map(move |&one| {
                 group.iter().filter(move |&&other| other != one).map(move |&other| (one, other))
@@ -76,13 +76,13 @@ impl NameIndex {
     }
 
     /// The entities that share a word with one, with the cosine between their words.
-    pub(crate) fn alike(&self, entity: EntityId, hand: &mut dyn FnMut(EntityId, f32)) {
+    pub(crate) fn similar(&self, entity: EntityId, hand: &mut dyn FnMut(EntityId, f32)) {
         let mut found = Vec::new();
         for &word in self.words.get(entity.index()) {
             let others = self.entities.get(word as usize).iter().filter(|&&other| other != entity);
             found.extend(others.map(|&other| (other, self.rarity[word as usize])));
         }
-        each_once(found, |one, other| one + other, &mut |other, product| {
+        combine_by_entity(found, |one, other| one + other, &mut |other, product| {
             hand(other, product / (self.norms[entity.index()] * self.norms[other.index()]));
         });
     }

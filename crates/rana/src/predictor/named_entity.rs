@@ -1,4 +1,4 @@
-//! [`EntityRef`]: an entity as people and programs see it.
+//! [`NamedEntity`]: an entity's unique name and the label to display.
 
 use rana_graph::{EntityId, Graph};
 use serde::Serialize;
@@ -7,7 +7,7 @@ use super::namesakes::distinctions;
 
 /// An entity's unique name and the label to display.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub struct EntityRef {
+pub struct NamedEntity {
     /// Its unique name in the graph.
     pub name: String,
     /// Its label; if it has none, the short form or the last part of an IRI, or its name.
@@ -19,7 +19,7 @@ pub struct EntityRef {
     pub distinction: Option<String>,
 }
 
-impl EntityRef {
+impl NamedEntity {
     /// An entity of a graph.
     #[must_use]
     pub fn new(graph: &Graph, entity: EntityId) -> Self {

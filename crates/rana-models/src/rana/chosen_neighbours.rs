@@ -1,4 +1,4 @@
-//! [`Neighbours`]: which background neighbours an entity is seen with (D11).
+//! [`ChosenNeighbours`]: which background neighbours an entity is seen with (D11).
 
 use std::collections::HashMap;
 
@@ -28,14 +28,14 @@ impl NeighbourSettings {
 
 /// The neighbours that entities of a graph are seen with.
 #[derive(Clone, Debug)]
-pub(crate) struct Neighbours {
+pub(crate) struct ChosenNeighbours {
     graph: Graph,
     limit: usize,
     /// The neighbours drawn for entities that have more than needed; without a draw, the first in file order.
     drawn: HashMap<EntityId, Vec<Edge>>,
 }
 
-impl Neighbours {
+impl ChosenNeighbours {
     /// As evaluations see them.
     pub(crate) fn fixed(graph: &Graph, config: NeighbourSettings) -> Self {
         match config.choice {
@@ -78,7 +78,7 @@ impl Neighbours {
     }
 }
 
-impl Neighbourhood for Neighbours {
+impl Neighbourhood for ChosenNeighbours {
     fn of(&self, entity: EntityId) -> &[Edge] {
         let all = self.graph.neighbours(entity);
         if all.len() <= self.limit {

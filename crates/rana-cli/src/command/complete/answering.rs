@@ -1,0 +1,98 @@
+//! [`Answering`]: completes heads with a learned relation.
+
+use rana::answer_writer::AnsweredFact;
+use rana::graph::{EntityId, Observer, Pair, Unit};
+use rana::predictor::{Answer, AnswerLimits, Explanation, LearnedRelation};
+use rayon::prelude::*;
+
+use crate::terminal::Terminal;
+
+/// Heads that are completed at once: their answers wait for each other.
+const TOGETHER: usize = 512;
+
+/// A learned relation and what is wanted of it.
+pub(super) struct Answering<'a> {
+    pub(super) learned: &'a LearnedRelation,
+    pub(super) limits: AnswerLimits,
+    pub(super) reasons: bool,
+}
+
+/// The answers of a head.
+pub(super) struct Answered {
+    pub(super) head: EntityId,
+    pub(super) answers: Vec<(Answer, Option<Explanation>)>,
+}
+
+impl Answering<'_> {
+    fn complete(&self, head: EntityId) -> Answered {
+        let answers = self.learned.complete(head, &self.limits);
+        let explain = |pair: Pair| self.reasons.then(|| self.learned.explain(pair.head, pair.tail));
+        Answered { head, answers: answers.into_iter().map(|answer| (answer, explain(answer.pair))).collect() }
+    }
+
+    /// Completes heads and hands their answers over in order; no more wait in memory than are made at once.
+    pub(super) fn each<E>(
+        &self,
+        heads: &[EntityId],
+        terminal: &Terminal,
+        take: &mut dyn FnMut(Answered) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let progress = terminal.progress();
+        progress.begin("completing", Some(heads.len() as u64), Unit::Steps);
+        for together in heads.chunks(TOGETHER) {
+            let answered: Vec<Answered> = together.par_iter().map(|&head| self.complete(head)).collect();
+            answered.into_iter().try_for_each(&mut *take)?;
+            progress.advance(together.len() as u64);
+        }
+        progress.end();
+        Ok(())
+    }
+
+    /// All answers; if heads were not named one by one, the surest first.
+    pub(super) fn all(&self, heads: &[EntityId], is_bulk: bool, terminal: &Terminal) -> Vec<Answered> {
+        let mut all = Vec::new();
+        let collected: Result<(), std::convert::Infallible> = self.each(heads, terminal, &mut |answered| {
+            all.push(answered);
+            Ok(())
+        });
+        match collected {
+            Ok(()) => {}
+        }
+        if is_bulk {
+            let sure = |of: &Answered| {
+                of.answers.first().map_or((f32::MIN, f32::MIN), |(answer, _)| {
+                    (answer.confidence.unwrap_or(f32::MIN), answer.score)
+                })
+            };
+            all.sort_by(|one, other| {
+                let ((one, one_score), (other, other_score)) = (sure(one), sure(other));
+                other.total_cmp(&one).then(other_score.total_cmp(&one_score))
+            });
+        }
+        all
+    }
+
+    /// An answer as data.
+    pub(super) fn fact<'f>(
+        &'f self,
+        relation: &'f str,
+        answer: &Answer,
+        explanation: Option<&Explanation>,
+    ) -> AnsweredFact<'f> {
+        let graph = self.learned.graph();
+        let Pair { head, tail } = answer.pair;
+        AnsweredFact {
+            head: graph.entity_name(head),
+            relation,
+            tail: graph.entity_name(tail),
+            head_label: graph.entity_label(head),
+            tail_label: graph.entity_label(tail),
+            rank: Some(answer.rank as u32),
+            score: Some(answer.score),
+            confidence: answer.confidence,
+            known: answer.known,
+            reviewed: false,
+            reasons: explanation.map(|why| why.text.clone()).unwrap_or_default(),
+        }
+    }
+}

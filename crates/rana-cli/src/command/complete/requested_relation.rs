@@ -1,0 +1,78 @@
+//! [`RequestedRelation`]: the relation that the arguments ask for.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use rana::graph::{EntityId, Pair, Split};
+use rana::predictor::{CandidateChoice, Predictor, RelationRequest};
+
+use super::CompleteArgs;
+use super::names::Resolver;
+use crate::error::CliError;
+
+/// What is asked for.
+pub(super) struct RequestedRelation {
+    /// What the relation is called.
+    pub(super) name: String,
+    pub(super) request: RelationRequest,
+    /// The heads of facts that were withheld, if the relation is a task.
+    pub(super) withheld_heads: Vec<EntityId>,
+}
+
+/// What a relation without a name is called in data.
+const NAMELESS: &str = "relation";
+
+impl RequestedRelation {
+    pub(super) fn new(
+        args: &CompleteArgs,
+        predictor: &Predictor,
+        resolver: &Resolver<'_>,
+    ) -> Result<Self, CliError> {
+        let store = predictor.store();
+        let mut support: Vec<Pair> = Vec::new();
+        for pair in args.pair.chunks_exact(2) {
+            support.push(Pair { head: resolver.entity(&pair[0])?, tail: resolver.entity(&pair[1])? });
+        }
+        let called = args.relation.as_deref();
+        let relation = match called {
+            Some(name) => resolver.relation(name, args.new)?,
+            None => None,
+        };
+        let pairs = |file: &Path| resolver.pairs_of(file, relation, called);
+        if let Some(file) = &args.support {
+            support.extend(pairs(file)?);
+        }
+        if support.is_empty() {
+            support = relation.and_then(|relation| predictor.default_support(relation)).unwrap_or_default();
+        }
+        let mut withheld_heads = Vec::new();
+        let task = relation.and_then(|relation| store.tasks.task(relation));
+        if let Some(task) = task.filter(|task| task.split != Split::Train) {
+            let given: HashSet<Pair> = support.iter().copied().collect();
+            let others = task.facts.iter().filter(|pair| !given.contains(pair));
+            withheld_heads.extend(others.map(|pair| pair.head));
+        }
+        if support.is_empty() {
+            let message = "nothing to learn from. Give pairs with --pair HEAD TAIL or --support FILE, or name a \
+                           relation that the graph has facts of with --relation";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        let candidates = match (&args.candidates, args.all_candidates) {
+            (Some(file), _) => CandidateChoice::Listed(resolver.entities(file)?),
+            (None, true) => CandidateChoice::All,
+            (None, false) if !args.types.is_empty() => CandidateChoice::Types(
+                args.types.iter().map(|name| resolver.type_of(name)).collect::<Result<_, _>>()?,
+            ),
+            _ => CandidateChoice::Fitting,
+        };
+        let rejected = match &args.rejected {
+            Some(file) => pairs(file)?,
+            None => Vec::new(),
+        };
+        let request =
+            RelationRequest { relation, support, rejected, candidates, include_known: !args.exclude_known };
+        let asked = args.relation.as_deref().unwrap_or(NAMELESS);
+        let name = relation.map_or(asked, |relation| store.graph.relation_name(relation)).to_owned();
+        Ok(Self { name, request, withheld_heads })
+    }
+}

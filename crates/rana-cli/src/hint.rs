@@ -208,7 +208,7 @@ impl Hint for ManifestError {
             Self::Other { .. } | Self::OtherTasks { .. } => {
                 Some("--graph KG says where its graph is, --vectors DIR where its vectors are".to_owned())
             }
-            Self::Io { .. } | Self::Malformed { .. } => None,
+            Self::Io { .. } | Self::Malformed { .. } | Self::Changed { .. } => None,
         }
     }
 }

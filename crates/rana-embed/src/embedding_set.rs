@@ -10,10 +10,10 @@
 //! it always names tables that belong together.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, TryLockError};
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use rana_graph::{Array, Graph, RelationId, unfinished, write_file_atomically};
+use rana_graph::{Array, DirectoryLock, Graph, RelationId, unfinished, write_file_atomically};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -149,6 +149,13 @@ pub(crate) fn check_entities(graph: &Graph, entities: &Table, name: &str) -> Res
     })
 }
 
+/// A directory that only this process may write vectors to.
+#[derive(Debug)]
+pub struct VectorsTarget {
+    path: PathBuf,
+    _lock: DirectoryLock,
+}
+
 impl EmbeddingSet {
     /// The distance of the vectors: that of TransE, else the Euclidean one.
     #[must_use]
@@ -227,13 +234,19 @@ impl EmbeddingSet {
         }
     }
 
-    /// Checks that vectors may be written to `path`. Call it before training.
+    /// Takes the directory at `path` to write vectors to, before they are trained: it is made if it is not there, must be
+    /// writable, and no other process may write it.
     ///
     /// # Errors
-    /// If the directory contains other files.
-    pub fn check_target(path: impl AsRef<Path>) -> Result<(), TableError> {
-        let path = path.as_ref();
-        if path.exists() { refuse_foreign_directory(path) } else { Ok(()) }
+    /// If the directory cannot be made or written, contains other files, or another process writes it.
+    pub fn target(path: impl AsRef<Path>) -> Result<VectorsTarget, TableError> {
+        let path = path.as_ref().to_owned();
+        fs::create_dir_all(&path).map_err(TableError::io(&path, "create the directory"))?;
+        refuse_foreign_directory(&path)?;
+        let lock =
+            DirectoryLock::take(&path.join(LOCK)).map_err(TableError::io(&path, "lock the directory"))?;
+        let lock = lock.ok_or_else(|| TableError::Locked { path: path.clone() })?;
+        Ok(VectorsTarget { path, _lock: lock })
     }
 
     /// Opens the vectors at `path`, memory-mapped, verifies their checksums, and checks that they
@@ -290,17 +303,15 @@ impl EmbeddingSet {
     /// If the directory contains other files, another process writes it, or the disk fails. Existing vectors then
     /// stay unchanged.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), TableError> {
-        let path = path.as_ref();
-        fs::create_dir_all(path).map_err(TableError::io(path, "create the directory"))?;
-        refuse_foreign_directory(path)?;
-        let lock = File::create(path.join(LOCK)).map_err(TableError::io(path, "create the lock file"))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(TableError::Locked { path: path.to_owned() }),
-            Err(TryLockError::Error(source)) => {
-                return Err(TableError::io(path, "lock the directory")(source));
-            }
-        }
+        self.write_to(&Self::target(path)?)
+    }
+
+    /// Writes the vectors to a target that was taken before. Replaces existing vectors atomically.
+    ///
+    /// # Errors
+    /// If the disk fails. Existing vectors then stay unchanged.
+    pub fn write_to(&self, target: &VectorsTarget) -> Result<(), TableError> {
+        let path = &target.path;
         let manifest = self.write_files(path);
         let current = match &manifest {
             Ok(manifest) => Some(manifest.file.clone()),

@@ -31,7 +31,7 @@ mod training;
 mod vectors;
 
 pub use config::{ConfigError, EmbedConfig, Updates, Validation};
-pub use embedding_set::{EMBEDDING_VERSION, EmbeddingMetadata, EmbeddingSet, RelationRows};
+pub use embedding_set::{EMBEDDING_VERSION, EmbeddingMetadata, EmbeddingSet, RelationRows, VectorsTarget};
 pub use loss::Loss;
 pub use model::{ModelKind, Norm};
 pub use negatives::{Negatives, Pool, Sides};

@@ -382,7 +382,7 @@ fn what_a_killed_writer_left_is_in_nobodys_way() {
     for name in ["manifest.json", "checkpoint", "vectors-0123.safetensors"] {
         fs::write(dir.path().join(format!(".{name}.unfinished-77")), "begun").unwrap();
     }
-    EmbeddingSet::check_target(dir.path()).unwrap();
+    drop(EmbeddingSet::target(dir.path()).unwrap());
     set(&graph).write(dir.path()).unwrap();
     assert_eq!(EmbeddingSet::open(dir.path(), &graph).unwrap(), set(&graph));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3, "the manifest, the vectors and the lock");

@@ -18,8 +18,8 @@
 //! - `prefixes.rs`: short names of IRIs;
 //! - `tasks.rs`, `split.rs` and `held_out.rs`: few-shot tasks, the splits of a benchmark, and facts kept for validation and
 //!   testing;
-//! - `store/`: a graph and its tasks on disk, over `file_mapping.rs` (memory maps) and `atomic_file.rs` (files that
-//!   are replaced as a whole);
+//! - `store/`: a graph and its tasks on disk, over `file_mapping.rs` (memory maps), `atomic_file.rs` (files that
+//!   are replaced as a whole) and `directory_lock.rs` (one writer at a time);
 //! - `statistics.rs` and `few_shot_rule.rs`: counts, and which relations count as few-shot;
 //! - `without_relations.rs`, `format/fact_writer.rs`: a graph without some of its relations, facts as files;
 //! - `synth/`: generated graphs with planted structure.
@@ -32,6 +32,7 @@
 
 mod array;
 mod atomic_file;
+mod directory_lock;
 mod fact;
 mod few_shot_rule;
 mod file_mapping;
@@ -60,6 +61,7 @@ mod without_relations;
 
 pub use array::Array;
 pub use atomic_file::{unfinished, write_file_atomically};
+pub use directory_lock::DirectoryLock;
 pub use fact::{Edge, Fact, Pair};
 pub use few_shot_rule::FewShotRule;
 pub use graph::Graph;

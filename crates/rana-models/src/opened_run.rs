@@ -160,7 +160,7 @@ pub(crate) fn open_stepped(to_open: &RunToOpen<'_>) -> Result<OpenedModel, OpenE
     let set = to_open.open_vectors()?;
     let models = MetaTraining::models(store, &run, &set)?;
     let trainer = &run.config.trainer;
-    let calibration = match run.calibration() {
+    let calibration = match run.calibration()? {
         Some(kept) => kept,
         // A run of a version that did not calibrate when it trained.
         None => calibrate(&*models.trained, &store.tasks, trainer.seed)?,

@@ -390,3 +390,21 @@ fn a_short_pretraining_of_nell_one_already_knows_unseen_relations() {
     let resampled = number("/baselines/rules/resampled/micro/mrr/mean");
     assert!((0.30..0.42).contains(&resampled), "{resampled}");
 }
+
+/// The target is taken before the first epoch: it must be writable, and no other process may write it.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_target_is_taken_before_training() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("facts.tsv"), "a\tr\tb\nb\tr\tc\nc\tr\ta\n").unwrap();
+    run(dir.path(), &["import", "facts.tsv", "--out", "kg", "--quiet"]);
+    let (_, message) = fail(dir.path(), &["embed", "kg", "--out", "/proc/vectors", "--set", "epochs=100000"]);
+    assert!(message.contains("/proc/vectors: could not create the directory"), "{message}");
+    std::fs::create_dir(dir.path().join("taken")).unwrap();
+    let lock = std::fs::File::create(dir.path().join("taken/.lock")).unwrap();
+    lock.try_lock().unwrap();
+    let (_, message) = fail(dir.path(), &["embed", "kg", "--out", "taken", "--set", "epochs=100000"]);
+    assert!(message.contains("another process"), "{message}");
+    drop(lock);
+    run(dir.path(), &["embed", "kg", "--out", "taken", "--set", "epochs=2", "--quiet"]);
+}

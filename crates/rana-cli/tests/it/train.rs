@@ -479,3 +479,30 @@ fn a_run_finds_its_graph_where_it_has_moved() {
     assert_eq!(fail(dir.path(), &["eval", "tour/run", "--graph", "kg", "--model", "complex"]).0, 2);
     assert_eq!(fail(dir.path(), &["eval", "kg", "--graph", "kg"]).0, 2);
 }
+
+/// A file that answers depend on cannot be edited unnoticed, nor can the manifest that says so.
+#[test]
+fn an_edited_run_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut arguments = vec!["train", path(TOUR.path()), "--out", "run", "--quiet"];
+    let benchmark = benchmark();
+    arguments[1] = path(&benchmark);
+    arguments.extend(["--preset", "umls", "--set", "steps=20", "--set", "batch=8", "--set", "eval_every=10"]);
+    run(dir.path(), &arguments);
+    run(dir.path(), &["eval", "run", "--quiet"]);
+    for (file, from, to) in [
+        ("config.toml", "gamma = ", "gamma = 1"),
+        ("calibration.json", "\"temperature\": ", "\"temperature\": 9"),
+        ("run.json", "\"dim\": ", "\"dim\": 1"),
+    ] {
+        let file = dir.path().join("run").join(file);
+        let kept = std::fs::read_to_string(&file).unwrap();
+        assert!(kept.contains(from), "{kept}");
+        std::fs::write(&file, kept.replacen(from, to, 1)).unwrap();
+        let (code, message) = fail(dir.path(), &["eval", "run", "--quiet"]);
+        assert_eq!(code, 1);
+        assert!(message.contains("was changed after the run was written"), "{}: {message}", file.display());
+        std::fs::write(&file, kept).unwrap();
+    }
+    run(dir.path(), &["eval", "run", "--quiet"]);
+}

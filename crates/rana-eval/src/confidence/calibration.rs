@@ -80,6 +80,30 @@ pub struct Scale {
 }
 
 impl Calibration {
+    /// Checks values that were read from a file.
+    ///
+    /// # Errors
+    /// If no calibration can have them; with what is wrong.
+    pub fn check(&self) -> Result<(), String> {
+        let is_share = |value: f64| (0.0..=1.0).contains(&value);
+        let problem = if !(self.temperature.is_finite() && self.temperature > 0.0) {
+            "`temperature` must be a positive number"
+        } else if !self.weights.iter().all(|weight| weight.is_finite()) {
+            "`weights` must be finite numbers"
+        } else if !self.curve.is_rising_share() {
+            "`curve` must rise from 0 to 1 at most"
+        } else if self.usual_record.is_some_and(|record| !is_share(f64::from(record))) {
+            "`usual_record` must be between 0 and 1"
+        } else if !self.precision.iter().all(|point| {
+            is_share(f64::from(point.confidence)) && is_share(point.precision) && is_share(point.found)
+        }) {
+            "`precision` must hold shares between 0 and 1"
+        } else {
+            return Ok(());
+        };
+        Err(format!("this is no calibration: {problem}"))
+    }
+
     /// Learns from examples; none if they are of too few tasks to say anything about others.
     #[must_use]
     pub fn learn(examples: &CalibrationExamples) -> Option<Self> {

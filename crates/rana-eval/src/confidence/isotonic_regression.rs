@@ -20,6 +20,12 @@ struct Bend {
 }
 
 impl Isotonic {
+    /// Whether the curve rises and stays between 0 and 1.
+    pub(super) fn is_rising_share(&self) -> bool {
+        let is_share = self.bends.iter().all(|bend| bend.at.is_finite() && (0.0..=1.0).contains(&bend.right));
+        is_share && self.bends.is_sorted_by(|one, next| one.at <= next.at && one.right <= next.right)
+    }
+
     /// Learns the curve from first guesses and what was right.
     pub(super) fn learn(mut guesses: Vec<(f64, bool)>) -> Self {
         guesses.sort_by(|one, other| one.0.total_cmp(&other.0));

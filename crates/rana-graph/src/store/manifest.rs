@@ -96,7 +96,7 @@ pub struct Input {
     pub sha256: String,
 }
 
-/// Size and checksum of one array file.
+/// Size and checksum of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileRecord {
     /// Its size.
@@ -104,6 +104,14 @@ pub struct FileRecord {
     /// The xxh3 (64 bits) of its content.
     #[serde(with = "crate::hex")]
     pub xxh3: u64,
+}
+
+impl FileRecord {
+    /// The record of a content.
+    #[must_use]
+    pub fn of(content: &[u8]) -> Self {
+        Self { bytes: content.len() as u64, xxh3: xxh3_64(content) }
+    }
 }
 
 impl Manifest {

@@ -1,18 +1,19 @@
 //! Writes a graph store.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use xxhash_rust::xxh3::Xxh3;
 
 use super::{
     Counts, DATA_PREFIX, FORMAT, FileRecord, Input, LOCK, MANIFEST, Manifest, STORE_VERSION, Store,
     StoreError, arrays, is_data_name,
 };
 use crate::atomic_file;
+use crate::directory_lock::DirectoryLock;
 use crate::graph::Graph;
 use crate::tasks::TaskSet;
 
@@ -24,21 +25,11 @@ pub(super) fn write(
 ) -> Result<Manifest, StoreError> {
     fs::create_dir_all(path).map_err(StoreError::io(path, "create the directory"))?;
     refuse_foreign_directory(path)?;
-    let lock = File::create(path.join(LOCK)).map_err(StoreError::io(path, "create the lock file"))?;
-    match lock.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Err(StoreError::Locked { path: path.to_owned() }),
-        Err(TryLockError::Error(source)) => {
-            return Err(StoreError::Io { path: path.to_owned(), action: "lock the store", source });
-        }
-    }
+    let lock = DirectoryLock::take(&path.join(LOCK)).map_err(StoreError::io(path, "lock the store"))?;
+    let _lock = lock.ok_or_else(|| StoreError::Locked { path: path.to_owned() })?;
     let arrays = arrays(graph, tasks);
-    let files: BTreeMap<String, FileRecord> = arrays
-        .par_iter()
-        .map(|(name, bytes)| {
-            ((*name).to_owned(), FileRecord { bytes: bytes.len() as u64, xxh3: xxh3_64(bytes) })
-        })
-        .collect();
+    let files: BTreeMap<String, FileRecord> =
+        arrays.par_iter().map(|(name, bytes)| ((*name).to_owned(), FileRecord::of(bytes))).collect();
     let mut manifest = Manifest {
         format: FORMAT.to_owned(),
         version: STORE_VERSION,

@@ -133,7 +133,7 @@ impl EvidenceRun {
             }
         };
         let vectors = self.places.vectors.clone().unwrap_or_default();
-        let manifest = RunManifest {
+        let mut manifest = RunManifest {
             vectors_path: vectors.clone(),
             outcome: Some(TrainingOutcome::Finished),
             seconds: Some(seconds),
@@ -141,6 +141,7 @@ impl EvidenceRun {
             ..RunManifest::new(registry::FUSED, store, &vectors, &start)
         };
         let text = serde_json::to_vec_pretty(self).map_err(|error| failed(error.into()))?;
+        manifest.record(EVIDENCE, &text);
         write_file_atomically(&file, |out| out.write_all(&text)).map_err(failed)?;
         manifest.write(path)?;
         Ok(manifest)
@@ -154,7 +155,14 @@ impl EvidenceRun {
         if is_version_1(path) {
             return Ok(read_version_1(path)?.1);
         }
-        read_json(&path.join(EVIDENCE))
+        let file = path.join(EVIDENCE);
+        let text = read(&file)?;
+        RunManifest::read(path)?.verify(path, EVIDENCE, &text)?;
+        let run: Self = parse(&file, &text)?;
+        if let Some(calibration) = &run.calibration {
+            calibration.check().map_err(|message| FusedRunError::Malformed { path: file, message })?;
+        }
+        Ok(run)
     }
 }
 
@@ -165,14 +173,17 @@ fn inside(run: &Path, store: &Path) -> PathBuf {
 }
 
 fn read_json<T: serde::de::DeserializeOwned>(file: &Path) -> Result<T, FusedRunError> {
-    let path = file.to_owned();
-    let text = fs::read(file).map_err(|source| FusedRunError::Io {
-        path: path.clone(),
-        action: "read the evidence of the run",
-        source,
-    })?;
-    serde_json::from_slice(&text)
-        .map_err(|error| FusedRunError::Malformed { path, message: error.to_string() })
+    parse(file, &read(file)?)
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, FusedRunError> {
+    let action = "read the evidence of the run";
+    fs::read(file).map_err(|source| FusedRunError::Io { path: file.to_owned(), action, source })
+}
+
+fn parse<T: serde::de::DeserializeOwned>(file: &Path, text: &[u8]) -> Result<T, FusedRunError> {
+    serde_json::from_slice(text)
+        .map_err(|error| FusedRunError::Malformed { path: file.to_owned(), message: error.to_string() })
 }
 
 /// Whether a directory holds a run that version 1 wrote.

@@ -13,14 +13,14 @@
 //! Every file but the log is written under another name and renamed. The log only grows; a checkpoint
 //! records its length, and resuming cuts off what came after.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rana_embed::format::TensorFile;
 use rana_eval::confidence::Calibration;
-use rana_graph::{Store, unfinished, write_file_atomically};
+use rana_graph::{DirectoryLock, Store, unfinished, write_file_atomically};
 use serde::{Deserialize, Serialize};
 
 use super::parameter_tensors::{parameter_tensors, read_parameters};
@@ -48,7 +48,7 @@ pub struct Run {
     /// Its configuration.
     pub config: RunConfig,
     /// Held while a training writes it.
-    pub(super) lock: Option<File>,
+    pub(super) lock: Option<DirectoryLock>,
 }
 
 /// A calibration and what it belongs to.
@@ -74,9 +74,10 @@ impl Run {
         Self::check_target(&path)?;
         fs::create_dir_all(&path).map_err(RunError::io(&path, "create the directory"))?;
         let lock = Some(lock(&path)?);
-        let run = Self { path, manifest, config, lock };
+        let mut run = Self { path, manifest, config, lock };
         let text = toml::to_string(&run.config)
             .map_err(|error| run.malformed(CONFIG, &format!("cannot be written: {error}")))?;
+        run.manifest.record(CONFIG, text.as_bytes());
         run.write(CONFIG, text.as_bytes())?;
         run.write(METRICS, b"")?;
         run.write_manifest()?;
@@ -122,6 +123,7 @@ impl Run {
         let malformed = |name: &str, message: String| RunError::Malformed { path: path.join(name), message };
         let file = path.join(CONFIG);
         let text = fs::read_to_string(&file).map_err(RunError::io(&file, "read the file"))?;
+        manifest.verify(&path, CONFIG, text.as_bytes())?;
         let config: RunConfig = toml::from_str(&text)
             .map_err(|error| malformed(CONFIG, error.to_string().trim_end().to_owned()))?;
         config.check().map_err(|source| RunError::Config { path: file, source })?;
@@ -174,16 +176,29 @@ impl Run {
     }
 
     /// The calibration that was learned with the model, if one is kept; `Some(None)` if there were too few tasks.
-    #[must_use]
-    pub fn calibration(&self) -> Option<Option<Calibration>> {
-        let text = fs::read(self.path.join(CALIBRATION)).ok()?;
-        let kept: KeptCalibration = serde_json::from_slice(&text).ok()?;
-        (kept.step == self.manifest.best.map(|best| best.step) && kept.dataset == self.manifest.dataset)
-            .then_some(kept.calibration)
+    ///
+    /// # Errors
+    /// If the file cannot be read, was changed, or says something impossible.
+    pub fn calibration(&self) -> Result<Option<Option<Calibration>>, RunError> {
+        let path = self.path.join(CALIBRATION);
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(RunError::io(&path, "read the file")(error)),
+        };
+        self.manifest.verify(&self.path, CALIBRATION, &text)?;
+        let kept: KeptCalibration =
+            serde_json::from_slice(&text).map_err(|error| RunError::malformed(&path, &error.to_string()))?;
+        if let Some(calibration) = &kept.calibration {
+            calibration.check().map_err(|problem| RunError::malformed(&path, &problem))?;
+        }
+        let is_own =
+            kept.step == self.manifest.best.map(|best| best.step) && kept.dataset == self.manifest.dataset;
+        Ok(is_own.then_some(kept.calibration))
     }
 
     /// Keeps the calibration of the best model.
-    fn write_calibration(&self, calibration: Option<Calibration>) -> Result<(), RunError> {
+    fn write_calibration(&mut self, calibration: Option<Calibration>) -> Result<(), RunError> {
         let kept = KeptCalibration {
             step: self.manifest.best.map(|best| best.step),
             dataset: self.manifest.dataset.clone(),
@@ -191,6 +206,7 @@ impl Run {
         };
         let text = serde_json::to_vec_pretty(&kept)
             .map_err(|error| self.malformed(CALIBRATION, &error.to_string()))?;
+        self.manifest.record(CALIBRATION, &text);
         self.write(CALIBRATION, &text)
     }
 
@@ -308,12 +324,8 @@ fn is_unfinished(name: &str) -> bool {
 }
 
 /// Keeps others from training into the same directory until it is dropped.
-pub(super) fn lock(path: &Path) -> Result<File, RunError> {
+pub(super) fn lock(path: &Path) -> Result<DirectoryLock, RunError> {
     let file = path.join(LOCK);
-    let lock = File::create(&file).map_err(RunError::io(&file, "create the file"))?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
-        Err(TryLockError::WouldBlock) => Err(RunError::Locked { path: path.to_owned() }),
-        Err(TryLockError::Error(source)) => Err(RunError::io(&file, "lock the file")(source)),
-    }
+    let lock = DirectoryLock::take(&file).map_err(RunError::io(&file, "lock the file"))?;
+    lock.ok_or_else(|| RunError::Locked { path: path.to_owned() })
 }

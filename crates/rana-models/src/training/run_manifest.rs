@@ -1,10 +1,11 @@
 //! [`RunManifest`]: what a run is, whichever model it holds.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use rana_graph::{Store, write_file_atomically};
+use rana_graph::{FileRecord, Store, write_file_atomically};
 use serde::{Deserialize, Serialize};
 
 use super::parameters::StartVectors;
@@ -12,6 +13,8 @@ use super::state::TrainingOutcome;
 use crate::registry;
 
 const FORMAT: &str = "rana-run";
+/// What stands for a checksum while it is computed.
+const NO_CHECKSUM: &str = "(no checksum)";
 
 /// Why the manifest of a run cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +42,12 @@ pub enum ManifestError {
         path: PathBuf,
         /// What is wrong with it.
         message: String,
+    },
+    /// A file was changed after it was written.
+    #[error("{}: the file was changed after the run was written. Restore it, or train again", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
     },
     /// The run belongs to another graph or other vectors.
     #[error(
@@ -103,6 +112,12 @@ pub struct RunManifest {
     pub best: Option<BestRecord>,
     /// How long training took until it ended, pauses left out.
     pub seconds: Option<f64>,
+    /// Size and checksum of the other files that answers depend on; runs of earlier programs have none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, FileRecord>,
+    /// The xxh3 of the text of this manifest, with [`NO_CHECKSUM`] in this place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) checksum: Option<String>,
 }
 
 /// Which model is the best.
@@ -143,6 +158,8 @@ impl RunManifest {
             steps: None,
             best: None,
             seconds: None,
+            files: BTreeMap::new(),
+            checksum: None,
         }
     }
 
@@ -178,7 +195,29 @@ impl RunManifest {
             );
             return Err(ManifestError::Malformed { path, message });
         }
+        let is_own = |checksum: &String| *checksum == checksum_of(&text.replacen(checksum, NO_CHECKSUM, 1));
+        if !manifest.checksum.as_ref().is_none_or(is_own) {
+            return Err(ManifestError::Changed { path });
+        }
         Ok(manifest)
+    }
+
+    /// Records the content of a file that is about to be written.
+    pub fn record(&mut self, name: &str, content: &[u8]) {
+        self.files.insert(name.to_owned(), FileRecord::of(content));
+    }
+
+    /// Checks the content of a file against its record, if it has one.
+    ///
+    /// # Errors
+    /// If the file was changed.
+    pub fn verify(&self, run: &Path, name: &str, content: &[u8]) -> Result<(), ManifestError> {
+        match self.files.get(name) {
+            Some(record) if *record != FileRecord::of(content) => {
+                Err(ManifestError::Changed { path: run.join(name) })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Writes the manifest of a run.
@@ -188,8 +227,10 @@ impl RunManifest {
     pub fn write(&self, run: &Path) -> Result<(), ManifestError> {
         let path = run.join(Self::FILE);
         let failed = |source| ManifestError::Io { path: path.clone(), action: "write", source };
-        let text = serde_json::to_vec_pretty(self).map_err(|error| failed(error.into()))?;
-        write_file_atomically(&path, |out| out.write_all(&text)).map_err(failed)
+        let blank = Self { checksum: Some(NO_CHECKSUM.to_owned()), ..self.clone() };
+        let text = serde_json::to_string_pretty(&blank).map_err(|error| failed(error.into()))?;
+        let text = text.replacen(NO_CHECKSUM, &checksum_of(&text), 1);
+        write_file_atomically(&path, |out| out.write_all(text.as_bytes())).map_err(failed)
     }
 
     /// Checks that a graph and its tasks are those of the run.
@@ -243,6 +284,11 @@ impl RunManifest {
         }
         path.strip_prefix(&self.graph_path).map_or_else(|_| path.clone(), |inside| graph.join(inside))
     }
+}
+
+/// The checksum of a text.
+fn checksum_of(text: &str) -> String {
+    format!("{:016x}", FileRecord::of(text.as_bytes()).xxh3)
 }
 
 fn absolute(path: &Path) -> PathBuf {

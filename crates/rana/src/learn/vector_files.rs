@@ -29,9 +29,7 @@ pub(super) fn vectors(
         observer.end();
         return Ok(earlier);
     }
-    let failed = |source| LearnError::Io { path: path.to_owned(), action: "create the directory", source };
-    fs::create_dir_all(path).map_err(failed)?;
-    EmbeddingSet::check_target(path)?;
+    let target = EmbeddingSet::target(path)?;
     let checkpoint = path.join(EmbeddingSet::CHECKPOINT);
     let trainer = train_resumably::<LearnError>(&training, &checkpoint, stage, observer)?;
     let trainer = trainer.ok_or(LearnError::Stopped)?;
@@ -42,7 +40,7 @@ pub(super) fn vectors(
         ..EmbeddingMetadata::default()
     };
     let set = EmbeddingSet::trained(graph, config.clone(), trainer.into_parameters(), metadata)?;
-    set.write(path)?;
+    set.write_to(&target)?;
     // It only takes room from here on.
     let _ = fs::remove_file(&checkpoint);
     Ok(EmbeddingSet::open(path, graph)?)

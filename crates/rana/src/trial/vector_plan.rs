@@ -224,15 +224,14 @@ impl VectorSettings {
     }
 
     fn train(&self, store: &Store, path: &Path, observer: &dyn Observer) -> Result<(), TrialError> {
-        EmbeddingSet::check_target(path)?;
+        let target = EmbeddingSet::target(path)?;
         let training = VectorTraining::new(store, self.config.clone(), self.facts, self.fold, self.shots)?;
         let pretraining = training.pretraining();
-        fs::create_dir_all(path).map_err(TrialError::io(path, "create the directory"))?;
         let stage = format!("pre-training {} (seed {})", self.config.model, self.config.seed);
         let checkpoint = path.join(EmbeddingSet::CHECKPOINT);
         let trainer = train_resumably::<TrialError>(pretraining, &checkpoint, &stage, observer)?;
         let trainer = trainer.ok_or(TrialError::Stopped)?;
-        training.vectors(trainer)?.write(path)?;
+        training.vectors(trainer)?.write_to(&target)?;
         // It only takes room from here on.
         let _ = fs::remove_file(&checkpoint);
         Ok(())

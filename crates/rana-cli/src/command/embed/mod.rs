@@ -153,7 +153,7 @@ fn find_checkpoint(args: &EmbedArgs) -> Result<PathBuf, CliError> {
 }
 
 /// The time between checkpoints.
-const CHECKPOINT_EVERY: Duration = Duration::from_secs(60);
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
 
 /// One training, started from the command line.
 pub(crate) struct Session<'s> {
@@ -172,13 +172,11 @@ impl Session<'_> {
         checkpoint: Option<Checkpoint>,
         terminal: &Terminal,
     ) -> Result<Trained, CliError> {
-        EmbeddingSet::check_target(&self.out)?;
+        let target = EmbeddingSet::target(&self.out)?;
         let training =
             VectorTraining::new(self.store, self.config.clone(), self.facts, self.fold, self.shots)?;
         let pretraining = training.pretraining();
         let mut trainer = pretraining.trainer(checkpoint)?;
-        std::fs::create_dir_all(&self.out)
-            .map_err(|source| CliError::io(&self.out, "create the directory", source))?;
         let checkpoint_path = self.out.join(CHECKPOINT);
         let started = Instant::now();
         let checkpoints = Checkpoints { path: &checkpoint_path, every: CHECKPOINT_EVERY };
@@ -195,7 +193,7 @@ impl Session<'_> {
             });
         }
         let set = training.vectors(trainer)?;
-        set.write(&self.out)?;
+        set.write_to(&target)?;
         let _ = std::fs::remove_file(&checkpoint_path);
         Ok(Trained {
             vectors: self.out.display().to_string(),

@@ -6,12 +6,14 @@ use crate::model::Support;
 
 /// A mean over a few pairs is all that is wanted, and each one costs an adaptation to all others.
 const MOST_PAIRS: usize = 8;
+/// How many of the others it is found by: with all of a large support, learning would take quadratic time.
+const MOST_OTHERS: usize = 32;
 
 /// A pair of a support that is left out of it and used as a query.
 pub struct LeftOut {
     /// The pair.
     pub asked: Pair,
-    /// The others.
+    /// The others, at most 32 of them.
     pub left: Vec<Pair>,
     /// The tail of the pair, then other candidates. Other tails of its head in the support are left out.
     pub candidates: Vec<EntityId>,
@@ -32,8 +34,8 @@ impl LeftOut {
         let stands_for = support.candidates.len().div_ceil(most_candidates).max(1);
         let every = pairs.len().div_ceil(MOST_PAIRS);
         let of = |(at, &asked): (usize, &Pair)| {
-            let mut left = pairs.to_vec();
-            left.remove(at);
+            let others = pairs.iter().enumerate().filter(|&(other, _)| other != at).map(|(_, &pair)| pair);
+            let left = others.step_by((pairs.len() - 1).div_ceil(MOST_OTHERS)).collect();
             let is_right = |tail: EntityId| pairs.contains(&Pair { tail, ..asked });
             let rivals =
                 support.candidates.iter().copied().step_by(stands_for).filter(|&tail| !is_right(tail));
@@ -90,6 +92,10 @@ mod tests {
         assert!(LeftOut::each(&Support { pairs: &pairs[..1], ..support }, 5).is_empty());
         let many: Vec<Pair> = (0..30).map(|at| pair(at, at)).collect();
         assert_eq!(LeftOut::each(&Support { pairs: &many, ..support }, 5).len(), 8);
+        let very_many: Vec<Pair> = (0..1000).map(|at| pair(at, at)).collect();
+        for one in LeftOut::each(&Support { pairs: &very_many, ..support }, 5) {
+            assert!((28..=32).contains(&one.left.len()) && !one.left.contains(&one.asked));
+        }
         assert_eq!(LeftOut::ahead([1.0, 2.0, 1.0, 0.0].into_iter()), 1.5);
     }
 }

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Schema, Type};
 
 use crate::app::App;
+use crate::computation_queue::Abandoned;
 use crate::config::Limits;
 use crate::entity_body::Entity;
 use crate::explanation_body::ExplanationBody;
@@ -203,7 +204,9 @@ pub(crate) async fn complete(
     let asked = CompleteQuestion::new(&app, request)?;
     match app.learned.ready(&asked.question.request) {
         // This is faster than handing it to another thread.
-        Some(learned) if asked.is_short(&learned) => JsonBytes::new(&answer(&app, asked, &learned)?),
+        Some(learned) if asked.is_short(&learned) => {
+            JsonBytes::new(&answer(&app, asked, &learned, &Abandoned::default())?)
+        }
         _ => in_turn(&app, |_| Ok(asked)).await,
     }
 }
@@ -215,13 +218,14 @@ async fn in_turn(
 ) -> Result<JsonBytes, Problem> {
     let work = {
         let app = Arc::clone(app);
-        move || {
+        move |abandoned: &Abandoned| {
             let asked = understand(&app)?;
             let learned = app.learn(&asked.question)?;
-            JsonBytes::new(&answer(&app, asked, &learned)?)
+            abandoned.check()?;
+            JsonBytes::new(&answer(&app, asked, &learned, abandoned)?)
         }
     };
-    app.computations.run(work).await
+    app.computations.run_until_abandoned(work).await
 }
 
 impl CompleteRequest {
@@ -285,22 +289,36 @@ impl CompleteQuestion {
     }
 }
 
-fn answer(app: &App, asked: CompleteQuestion, learned: &LearnedRelation) -> Result<Completion, Problem> {
+fn answer(
+    app: &App,
+    asked: CompleteQuestion,
+    learned: &LearnedRelation,
+    abandoned: &Abandoned,
+) -> Result<Completion, Problem> {
     let graph = app.predictor.graph();
     let CompleteQuestion { question, heads: listed, mut limits, precision, reasons } = asked;
     limits.min_confidence = least_confidence(learned, limits.min_confidence, precision)?;
     let is_listed = listed.is_some();
     let (heads, heads_left_out) = match listed {
-        Some(heads) => (heads, 0),
-        None => plausible(graph, learned, most_heads(&app.config.limits, limits.top, reasons)),
+        Some(heads) => {
+            check_price(&app.config.limits, heads.len(), learned)?;
+            (heads, 0)
+        }
+        None => {
+            let most = most_heads(&app.config.limits, limits.top, reasons);
+            plausible(graph, learned, most.min(affordable_heads(&app.config.limits, learned)))
+        }
     };
     if let (true, Some(&head), Some(&tail)) = (reasons, heads.first(), learned.candidates().first()) {
         // The first explanation computes what all explanations share. Otherwise several threads would compute it at
         // once.
         let _ = learned.explain(head, tail);
     }
-    let mut results: Vec<HeadAnswers> =
-        heads.par_iter().map(|&head| head_answers(graph, learned, head, &limits, reasons)).collect();
+    let of_head = |&head: &EntityId| {
+        abandoned.check()?;
+        Ok(head_answers(graph, learned, head, &limits, reasons))
+    };
+    let mut results = heads.par_iter().map(of_head).collect::<Result<Vec<HeadAnswers>, Problem>>()?;
     if !is_listed {
         results.retain(|result| !result.answers.is_empty());
         let best = |result: &HeadAnswers| {
@@ -326,6 +344,28 @@ fn answer(app: &App, asked: CompleteQuestion, learned: &LearnedRelation) -> Resu
         note: learned.note(),
     };
     Ok(Completion { relation, results, heads_left_out })
+}
+
+/// How many heads a request may have, by the number of tails that are scored for each.
+fn affordable_heads(limits: &Limits, learned: &LearnedRelation) -> usize {
+    (limits.scores / learned.scored_tails().max(1)).max(1)
+}
+
+/// Refuses a request that would score too many pairs, before it does.
+fn check_price(limits: &Limits, heads: usize, learned: &LearnedRelation) -> Result<(), Problem> {
+    let most = affordable_heads(limits, learned);
+    if heads <= most {
+        return Ok(());
+    }
+    Err(Problem::unprocessable(
+        "Too much work",
+        format!(
+            "{heads} heads with {} candidate tails each are more than {} pairs to score. Ask for at most {most} heads at \
+             a time, or give fewer candidates.",
+            learned.scored_tails(),
+            limits.scores
+        ),
+    ))
 }
 
 fn head_answers(

@@ -1,7 +1,7 @@
 //! [`ComputationQueue`]: a queue of CPU-bound work, which runs on its own threads, a few at a time.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::http::StatusCode;
@@ -37,18 +37,51 @@ impl Drop for InFlight {
     }
 }
 
+/// Whether nobody waits for a computation any more.
+#[derive(Clone, Default)]
+pub(crate) struct Abandoned(Arc<AtomicBool>);
+
+impl Abandoned {
+    /// Fails if nobody waits any more.
+    pub(crate) fn check(&self) -> Result<(), Problem> {
+        match self.0.load(Ordering::Relaxed) {
+            false => Ok(()),
+            true => Err(Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Abandoned",
+                "Nobody waits for this answer.",
+            )),
+        }
+    }
+}
+
+struct AbandonOnDrop(Abandoned);
+
+impl Drop for AbandonOnDrop {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
+}
+
 impl ComputationQueue {
     pub(crate) fn new(at_a_time: usize, queue: usize, time: Duration, in_flight: Gauge) -> Self {
         let turns = Arc::new(Semaphore::new(at_a_time));
         Self { turns, waiting: AtomicUsize::new(0), queue, time, in_flight }
     }
 
-    /// Runs `work` when a slot is free.
-    ///
-    /// A computation that has started runs to its end, even if its client has disconnected.
+    /// Runs `work` when a slot is free. It runs to its end, even if its client has disconnected.
     pub(crate) async fn run<T, F>(&self, work: F) -> Result<T, Problem>
     where
         F: FnOnce() -> Result<T, Problem> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.run_until_abandoned(|_| work()).await
+    }
+
+    /// Runs `work` when a slot is free. It may ask whether its time is over or its client has disconnected, and end early.
+    pub(crate) async fn run_until_abandoned<T, F>(&self, work: F) -> Result<T, Problem>
+    where
+        F: FnOnce(&Abandoned) -> Result<T, Problem> + Send + 'static,
         T: Send + 'static,
     {
         match tokio::time::timeout(self.time, self.in_turn(work)).await {
@@ -67,7 +100,7 @@ impl ComputationQueue {
 
     async fn in_turn<T, F>(&self, work: F) -> Result<T, Problem>
     where
-        F: FnOnce() -> Result<T, Problem> + Send + 'static,
+        F: FnOnce(&Abandoned) -> Result<T, Problem> + Send + 'static,
         T: Send + 'static,
     {
         let turn = match Arc::clone(&self.turns).try_acquire_owned() {
@@ -76,9 +109,12 @@ impl ComputationQueue {
         };
         self.in_flight.inc();
         let in_flight = InFlight(self.in_flight.clone());
+        let abandoned = Abandoned::default();
+        // Dropped with this future: at its end, when its time is over, or when the client disconnects.
+        let _on_drop = AbandonOnDrop(abandoned.clone());
         let task = tokio::task::spawn_blocking(move || {
             let _until_done = (turn, in_flight);
-            work()
+            work(&abandoned)
         });
         match task.await {
             Ok(outcome) => outcome,
@@ -170,5 +206,24 @@ mod tests {
         while hasty.turns.available_permits() == 0 {
             tokio::task::yield_now().await;
         }
+    }
+
+    #[tokio::test]
+    async fn a_computation_learns_that_its_time_is_over() {
+        let hasty = computations(8, Duration::from_millis(50));
+        let (end, ended) = mpsc::channel();
+        let late = hasty
+            .run_until_abandoned(move |abandoned| {
+                while abandoned.check().is_ok() {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                let _ = end.send(());
+                Ok(())
+            })
+            .await;
+        assert!(late.is_err());
+        tokio::task::spawn_blocking(move || ended.recv_timeout(Duration::from_secs(30)).unwrap())
+            .await
+            .unwrap();
     }
 }

@@ -35,6 +35,8 @@ pub struct Limits {
     pub answers: usize,
     /// The most answers of a request if each is explained.
     pub explanations: usize,
+    /// The most pairs that a request may have scored: its heads times the candidate tails.
+    pub scores: usize,
     /// The seconds in which the head of a request must arrive, and then its body.
     pub read_seconds: u64,
     /// The time limit of a request, in seconds.
@@ -58,6 +60,7 @@ impl Default for Limits {
             top: 1000,
             answers: 100_000,
             explanations: 1000,
+            scores: 200_000_000,
             read_seconds: 10,
             request_seconds: 60,
             computations: std::thread::available_parallelism().map_or(2, usize::from),
@@ -144,6 +147,7 @@ impl Limits {
             ("top", self.top as u64, MANY),
             ("answers", self.answers as u64, MANY),
             ("explanations", self.explanations as u64, MANY),
+            ("scores", self.scores as u64, 1 << 48),
             ("read_seconds", self.read_seconds, DAY),
             ("request_seconds", self.request_seconds, DAY),
             ("computations", self.computations as u64, 1024),

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueEnum, ValueHint, value_parser};
 use rana::fewshot::{
     CandidateConfig, DataMode, Episode, EpisodeConfig, EpisodeError, EpisodeSampler, Sampling, TrainingTasks,
     first_k, resampled,
@@ -46,8 +46,8 @@ pub(crate) struct EpisodesArgs {
     #[arg(long, default_value_t)]
     mode: DataMode,
     /// How many training episodes to draw.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    count: usize,
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=1_000_000))]
+    count: u32,
     /// The number of the resampled draw, from 0.
     #[arg(long, value_name = "N", default_value_t = 0)]
     number: u64,

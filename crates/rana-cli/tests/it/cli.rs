@@ -324,3 +324,17 @@ fn a_damaged_parquet_file_is_reported_and_not_a_panic() {
         assert!(!said.contains("panicked"), "byte {at}: {said}");
     }
 }
+
+/// Names cannot send control sequences to a terminal, and a count without bound is a wrong argument.
+#[test]
+fn names_and_counts_of_bad_will() {
+    let dir = tempfile::tempdir().unwrap();
+    let name = "\u{1b}]52;c;aGFjaw==\u{7}evil";
+    std::fs::write(dir.path().join("facts.tsv"), format!("{name}\tr\u{9b}\tb\nc\tr\u{9b}\t{name}\n"))
+        .unwrap();
+    run(dir.path(), &["import", "facts.tsv", "--out", "kg", "--quiet"]);
+    let shown = text(&run(dir.path(), &["inspect", "kg"]).stdout);
+    assert!(shown.contains("r\\u009b") && !shown.contains(['\u{1b}', '\u{9b}']), "{shown:?}");
+    let (code, message) = fail(dir.path(), &["episodes", "kg", "--count", "18446744073709551615"]);
+    assert_eq!(code, 2, "{message}");
+}

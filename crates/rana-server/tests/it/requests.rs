@@ -93,6 +93,17 @@ fn too_many_answers() {
     assert_eq!(ask(json!({"heads": ["virus", "bacterium"], "top": 10, "reasons": true})).status, 200);
 }
 
+/// A request is priced before its pairs are scored.
+#[test]
+fn too_much_work() {
+    let server = Running::with(Limits { scores: 300, ..limits() }, None);
+    let ask = |heads| post(server.address, "/v1/complete", &request(json!({"heads": heads})));
+    let problem = ask(json!(["virus", "bacterium", "fish", "bird"])).problem(422, "Too much work");
+    assert!(problem["detail"].as_str().unwrap().contains("heads at a time"), "{problem}");
+    assert_eq!(ask(json!(["virus"])).status, 200);
+    assert_eq!(ask(json!("plausible")).status, 200);
+}
+
 #[test]
 fn bodies_that_are_none() {
     let address = SHARED.address;
@@ -246,6 +257,60 @@ fn slow_clients_do_not_hold_others_up() {
     }
     assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
     is_well(address);
+}
+
+/// Connections that are kept open and busy make room for others.
+#[test]
+fn busy_connections_do_not_keep_others_out() {
+    let server = Running::with(Limits { connections: 8, ..limits() }, None);
+    let address = server.address;
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..12 {
+            scope.spawn(|| {
+                let request = format!("GET /healthz HTTP/1.1\r\nhost: {address}\r\n\r\n");
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    let mut stream = connect(address);
+                    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+                    let mut bytes = [0; 4096];
+                    // As many requests as the server takes on one connection.
+                    while !stop.load(std::sync::atomic::Ordering::Relaxed)
+                        && stream.write_all(request.as_bytes()).is_ok()
+                        && stream.read(&mut bytes).is_ok_and(|count| count > 0)
+                    {}
+                }
+            });
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        let start = Instant::now();
+        for _ in 0..5 {
+            is_well(address);
+        }
+        let waited = start.elapsed();
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(waited < Duration::from_secs(10), "{waited:?}");
+    });
+}
+
+#[test]
+fn pages_of_other_sites_may_not_send() {
+    let decide = |headers: &[(&str, &str)]| {
+        let mut all = vec![("content-type", "application/json")];
+        all.extend(headers);
+        ask(SHARED.address, "POST", "/v1/complete", &all, b"{}")
+    };
+    decide(&[("sec-fetch-site", "cross-site")]).problem(403, "Another site");
+    decide(&[("origin", "http://evil.example")]).problem(403, "Another site");
+    assert_ne!(decide(&[("sec-fetch-site", "same-origin")]).status, 403);
+    let two = format!(
+        "GET /v1/run HTTP/1.1\r\nhost: localhost\r\nhost: {}\r\nconnection: close\r\n\r\n",
+        SHARED.address
+    );
+    let mut stream = connect(SHARED.address);
+    stream.write_all(two.as_bytes()).unwrap();
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).unwrap();
+    assert!([400, 421].contains(&Answer::parse(&bytes).status));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! [`SweepPlan`]: which configurations a sweep tries, read from TOML and checked before anything starts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use rana_graph::keyed_rng;
 use rana_models::registry;
@@ -168,13 +168,18 @@ impl SweepPlan {
     pub fn configurations(&self) -> Result<Vec<Configuration>, PlanError> {
         self.check()?;
         let base = self.base()?;
+        let draws = self.draws(&base)?;
         let mut points = vec![BTreeMap::new()];
         if let Some(grid) = &self.grid {
             for (field, values) in leaves("grid", grid, &|_| false)? {
-                points = combine(&points, &field, &grid_values(&field, &values)?);
+                let values = grid_values(&field, &values)?;
+                let count = points.len().saturating_mul(values.len()).saturating_mul(draws.len());
+                if count > MOST_CONFIGURATIONS {
+                    return Err(bad("grid", &too_many("configurations", count, MOST_CONFIGURATIONS)));
+                }
+                points = combine(&points, &field, &values);
             }
         }
-        let draws = self.draws(&base)?;
         let points = points.iter().flat_map(|point| {
             draws.iter().map(move |draw| {
                 let mut varied: BTreeMap<String, toml::Value> = point.clone();
@@ -183,12 +188,20 @@ impl SweepPlan {
             })
         });
         let mut configurations: Vec<Configuration> = Vec::new();
+        let mut seen = HashSet::new();
         for varied in points {
             let config = self.configure(&base, &varied)?;
             // Draws from lists may well meet again.
-            if configurations.iter().all(|other| other.config != config) {
+            let text = toml::to_string(&config).map_err(|error| bad("set", &error))?;
+            if seen.insert(text) {
                 configurations.push(Configuration { varied, config });
             }
+        }
+        let folds = self.folds.map_or(0, |folds| usize::try_from(folds).unwrap_or(usize::MAX));
+        let each = self.seeds.len().saturating_mul(folds.saturating_add(1));
+        let trials = configurations.len().saturating_mul(each);
+        if trials > MOST_TRIALS {
+            return Err(PlanError::Malformed(too_many("trials", trials, MOST_TRIALS)));
         }
         Ok(configurations)
     }
@@ -270,6 +283,10 @@ impl SweepPlan {
         if trials == 0 {
             return Err(bad("random.trials", &"it must be at least 1"));
         }
+        if trials > MOST_CONFIGURATIONS as u64 {
+            let trials = usize::try_from(trials).unwrap_or(usize::MAX);
+            return Err(bad("random.trials", &too_many("configurations", trials, MOST_CONFIGURATIONS)));
+        }
         let mut drawn = random.clone();
         drawn.remove("trials");
         drawn.remove("seed");
@@ -304,6 +321,15 @@ impl SweepPlan {
 
 /// Keeps the draws of a plan apart from all others with the same seed.
 const PURPOSE: u64 = 0x0073_7765_6570;
+
+/// The most configurations of a sweep.
+const MOST_CONFIGURATIONS: usize = 10_000;
+/// The most trials of a sweep, over configurations, seeds and folds.
+const MOST_TRIALS: usize = 100_000;
+
+fn too_many(what: &str, count: usize, most: usize) -> String {
+    format!("{count} {what} are more than a sweep can have ({most})")
+}
 
 fn bad(field: &str, message: &dyn std::fmt::Display) -> PlanError {
     PlanError::Field { field: field.to_owned(), message: message.to_string() }

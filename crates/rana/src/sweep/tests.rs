@@ -167,3 +167,17 @@ fn tasks_that_are_too_few_or_too_small_are_noticed_before_anything_starts() {
         assert!(error.contains(expected), "{text}: {error}");
     }
 }
+
+#[test]
+fn a_plan_of_more_trials_than_anyone_can_run_is_refused() {
+    let refused = |plan: &str| SweepPlan::of_text(plan).unwrap().configurations().unwrap_err().to_string();
+    let draws = refused("preset = 'umls'\n[random]\ntrials = 1000000000\neta = { linear = [0.1, 1.0] }");
+    assert!(draws.contains("1000000000 configurations are more"), "{draws}");
+    let values: Vec<String> = (1..=200).map(|value| value.to_string()).collect();
+    let values = values.join(", ");
+    let grid =
+        refused(&format!("preset = 'umls'\n[grid]\nJ = [{values}]\nbatch = [{values}]\nsteps = [{values}]"));
+    assert!(grid.starts_with("grid: 40000 configurations"), "{grid}");
+    let folds = refused("preset = 'umls'\nfolds = 9000000000000000000");
+    assert!(folds.contains("trials are more"), "{folds}");
+}

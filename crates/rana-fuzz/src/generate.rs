@@ -221,9 +221,11 @@ pub(crate) fn request(rng: &mut ChaCha8Rng, names: &[&str]) -> Vec<u8> {
         let support: Vec<[String; 2]> =
             (0..1 + count(rng, 1200)).map(|_| [entity(rng), entity(rng)]).collect();
         let heads: Vec<String> = (0..1 + count(rng, 1200)).map(|_| entity(rng)).collect();
-        body = serde_json::json!({"relation": "new", "new": true, "support": support, "heads": heads});
-        body["head"] = entity(rng).into();
-        body["tail"] = entity(rng).into();
+        body = serde_json::json!({"relation": "new", "new": true, "support": support});
+        match rng.random_bool(0.6) {
+            true => body["heads"] = heads.into(),
+            false => (body["head"], body["tail"]) = (entity(rng).into(), entity(rng).into()),
+        }
     }
     let mut text = body.to_string();
     if rng.random_bool(0.05) {

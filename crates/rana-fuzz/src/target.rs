@@ -238,10 +238,8 @@ impl State {
         fs::write(copy.join(inside), bytes).expect("a file of a copy can be written");
         let Ok(store) = Store::open(copy.join("graph")) else { return false };
         if self.target == Target::Vectors {
-            let sets = fs::read_dir(copy.join("vectors")).into_iter().flatten().flatten();
-            return sets
-                .map(|set| EmbeddingSet::open(set.path(), &store.graph).is_ok())
-                .all(|is_open| is_open);
+            let mut sets = fs::read_dir(copy.join("vectors")).into_iter().flatten().flatten();
+            return sets.all(|set| EmbeddingSet::open(set.path(), &store.graph).is_ok());
         }
         let Ok(predictor) = Predictor::open(&copy, None) else { return false };
         let graph = predictor.graph();

@@ -398,13 +398,13 @@ fn the_target_is_taken_before_training() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("facts.tsv"), "a\tr\tb\nb\tr\tc\nc\tr\ta\n").unwrap();
     run(dir.path(), &["import", "facts.tsv", "--out", "kg", "--quiet"]);
-    let (_, message) = fail(dir.path(), &["embed", "kg", "--out", "/proc/vectors", "--set", "epochs=100000"]);
+    let (_, message) = fail(dir.path(), &["embed", "kg", "--out", "/proc/vectors", "--epochs", "100000"]);
     assert!(message.contains("/proc/vectors: could not create the directory"), "{message}");
     std::fs::create_dir(dir.path().join("taken")).unwrap();
     let lock = std::fs::File::create(dir.path().join("taken/.lock")).unwrap();
     lock.try_lock().unwrap();
-    let (_, message) = fail(dir.path(), &["embed", "kg", "--out", "taken", "--set", "epochs=100000"]);
+    let (_, message) = fail(dir.path(), &["embed", "kg", "--out", "taken", "--epochs", "100000"]);
     assert!(message.contains("another process"), "{message}");
     drop(lock);
-    run(dir.path(), &["embed", "kg", "--out", "taken", "--set", "epochs=2", "--quiet"]);
+    run(dir.path(), &["embed", "kg", "--out", "taken", "--epochs", "2", "--quiet"]);
 }

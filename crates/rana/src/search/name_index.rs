@@ -149,13 +149,14 @@ impl NameIndex {
                 [] => {}
                 [entity] => return Ok(entity),
                 _ => {
-                    let suggestions = suggestions(graph, called.into_iter());
-                    return Err(Unresolved { text: text.to_owned(), is_ambiguous: true, suggestions });
+                    let meant = &called[..called.len().min(SUGGESTIONS)];
+                    return Err(Unresolved::new(graph, text, true, meant));
                 }
             }
         }
-        let found = self.find(graph, text, SUGGESTIONS).into_iter().map(|found| found.entity);
-        Err(Unresolved { text: text.to_owned(), is_ambiguous: false, suggestions: suggestions(graph, found) })
+        let found = self.find(graph, text, SUGGESTIONS);
+        let meant: Vec<EntityId> = found.iter().map(|found| found.entity).collect();
+        Err(Unresolved::new(graph, text, false, &meant))
     }
 
     fn add<'k>(
@@ -175,10 +176,6 @@ impl NameIndex {
     fn spelled<'q>(&self, word: &'q str, most: usize) -> Spelled<'q> {
         Spelled { word, variants: self.spelling.variants(word, most) }
     }
-}
-
-fn suggestions(graph: &Graph, entities: impl Iterator<Item = EntityId>) -> Vec<String> {
-    entities.take(SUGGESTIONS).map(|entity| graph.entity_name(entity).to_owned()).collect()
 }
 
 impl fmt::Debug for NameIndex {

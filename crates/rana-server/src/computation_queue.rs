@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::Semaphore;
 
@@ -16,15 +17,27 @@ pub(crate) struct ComputationQueue {
     waiting: AtomicUsize,
     queue: usize,
     time: Duration,
-    in_flight: Gauge,
+    metrics: QueueMetrics,
+}
+
+/// What is counted of a queue.
+#[derive(Clone, Default)]
+pub(crate) struct QueueMetrics {
+    /// Computations that run now.
+    pub(crate) in_flight: Gauge,
+    /// Requests that wait now.
+    pub(crate) waiting: Gauge,
+    /// Requests that were refused because too many waited, or that took too long.
+    pub(crate) refused: Counter,
 }
 
 /// Counts a waiting request until it is dropped, also if its client disconnects.
-struct Waiting<'a>(&'a AtomicUsize);
+struct Waiting<'a>(&'a ComputationQueue);
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.0.metrics.waiting.dec();
     }
 }
 
@@ -64,9 +77,9 @@ impl Drop for AbandonOnDrop {
 }
 
 impl ComputationQueue {
-    pub(crate) fn new(at_a_time: usize, queue: usize, time: Duration, in_flight: Gauge) -> Self {
+    pub(crate) fn new(at_a_time: usize, queue: usize, time: Duration, metrics: QueueMetrics) -> Self {
         let turns = Arc::new(Semaphore::new(at_a_time));
-        Self { turns, waiting: AtomicUsize::new(0), queue, time, in_flight }
+        Self { turns, waiting: AtomicUsize::new(0), queue, time, metrics }
     }
 
     /// Runs `work` when a slot is free. It runs to its end, even if its client has disconnected.
@@ -86,15 +99,14 @@ impl ComputationQueue {
     {
         match tokio::time::timeout(self.time, self.in_turn(work)).await {
             Ok(outcome) => outcome,
-            Err(_) => Err(Problem::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "Took too long",
-                format!(
+            Err(_) => {
+                self.metrics.refused.inc();
+                let detail = format!(
                     "There was no answer within {} seconds. Ask for fewer heads or candidates, or try again later.",
                     self.time.as_secs()
-                ),
-            )
-            .retry_after(10)),
+                );
+                Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "Took too long", detail).retry_after(10))
+            }
         }
     }
 
@@ -107,8 +119,8 @@ impl ComputationQueue {
             Ok(turn) => turn,
             Err(_) => self.wait().await?,
         };
-        self.in_flight.inc();
-        let in_flight = InFlight(self.in_flight.clone());
+        self.metrics.in_flight.inc();
+        let in_flight = InFlight(self.metrics.in_flight.clone());
         let abandoned = Abandoned::default();
         // Dropped with this future: at its end, when its time is over, or when the client disconnects.
         let _on_drop = AbandonOnDrop(abandoned.clone());
@@ -130,8 +142,10 @@ impl ComputationQueue {
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, title, detail.to_owned()).retry_after(1)
         };
         let ahead = self.waiting.fetch_add(1, Ordering::Relaxed);
-        let _waiting = Waiting(&self.waiting);
+        self.metrics.waiting.inc();
+        let _waiting = Waiting(self);
         if ahead >= self.queue {
+            self.metrics.refused.inc();
             return Err(busy(
                 "Too busy",
                 "Too many requests are waiting for their answers. Try again in a moment.",
@@ -148,7 +162,7 @@ mod tests {
     use std::sync::mpsc;
 
     fn computations(queue: usize, time: Duration) -> Arc<ComputationQueue> {
-        Arc::new(ComputationQueue::new(1, queue, time, Gauge::default()))
+        Arc::new(ComputationQueue::new(1, queue, time, QueueMetrics::default()))
     }
 
     #[tokio::test]
@@ -169,7 +183,7 @@ mod tests {
             }
         });
         begun.await.unwrap();
-        assert_eq!(computations.in_flight.get(), 1);
+        assert_eq!(computations.metrics.in_flight.get(), 1);
         let second = tokio::spawn({
             let computations = Arc::clone(&computations);
             async move { computations.run(|| Ok(2)).await }
@@ -182,7 +196,10 @@ mod tests {
         release.send(()).unwrap();
         assert_eq!((hold.await.unwrap(), second.await.unwrap()), (Ok(1), Ok(2)));
         assert_eq!(computations.run(|| Ok(4)).await, Ok(4));
-        assert_eq!((computations.in_flight.get(), computations.waiting.load(Ordering::Relaxed)), (0, 0));
+        assert_eq!(
+            (computations.metrics.in_flight.get(), computations.waiting.load(Ordering::Relaxed)),
+            (0, 0)
+        );
     }
 
     #[tokio::test]

@@ -23,6 +23,7 @@ mod page;
 mod problem;
 mod relation_question;
 mod relations;
+mod request_log;
 mod routes;
 mod run_info;
 mod server;

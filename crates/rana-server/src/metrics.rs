@@ -16,6 +16,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
 use crate::app::App;
+use crate::computation_queue::QueueMetrics;
 use crate::problem::Problem;
 
 /// Counters and durations since the start of the server.
@@ -23,10 +24,10 @@ pub(crate) struct Metrics {
     registry: Registry,
     requests: Family<Answered, Counter>,
     seconds: Family<Route, Histogram, fn() -> Histogram>,
-    /// Completions, explanations and exports that run now.
-    pub(crate) computations: Gauge,
-    /// Lookups that run now.
-    pub(crate) lookups: Gauge,
+    /// Completions, explanations and exports.
+    pub(crate) computations: QueueMetrics,
+    /// Lookups.
+    pub(crate) lookups: QueueMetrics,
     /// Decisions that were saved.
     pub(crate) decisions: Counter,
     /// Relations that were learned and not found in the cache.
@@ -54,13 +55,19 @@ impl Metrics {
     pub(crate) fn new() -> Self {
         // From half a millisecond to half a minute.
         let histogram: fn() -> Histogram = || Histogram::new(exponential_buckets(0.0005, 2.0, 17));
-        let running = Family::<Kind, Gauge>::default();
+        let (running, waiting) = (Family::<Kind, Gauge>::default(), Family::<Kind, Gauge>::default());
+        let refused = Family::<Kind, Counter>::default();
+        let of = |kind: &'static str| QueueMetrics {
+            in_flight: running.get_or_create_owned(&Kind { kind }),
+            waiting: waiting.get_or_create_owned(&Kind { kind }),
+            refused: refused.get_or_create_owned(&Kind { kind }),
+        };
         let mut metrics = Self {
             registry: Registry::with_prefix("rana"),
             requests: Family::default(),
             seconds: Family::new_with_constructor(histogram),
-            computations: running.get_or_create_owned(&Kind { kind: "computation" }),
-            lookups: running.get_or_create_owned(&Kind { kind: "lookup" }),
+            computations: of("computation"),
+            lookups: of("lookup"),
             decisions: Counter::default(),
             learned: Counter::default(),
         };
@@ -68,6 +75,8 @@ impl Metrics {
         registry.register("http_requests", "Requests that were answered", metrics.requests.clone());
         registry.register("http_request_seconds", "Time to answer requests", metrics.seconds.clone());
         registry.register("computations_in_flight", "Work that runs now", running);
+        registry.register("queue_waiting", "Requests that wait for a turn", waiting);
+        registry.register("refused", "Requests refused for lack of room, or that took too long", refused);
         registry.register("decisions", "Decisions that were saved", metrics.decisions.clone());
         registry.register("learned_relations", "Relations that were learned", metrics.learned.clone());
         metrics

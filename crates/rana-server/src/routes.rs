@@ -14,7 +14,9 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::problem::{panicked, unknown_route, wrong_method};
-use crate::{auth, complete, decisions, entities, explain, export, metrics, page, relations, run_info};
+use crate::{
+    auth, complete, decisions, entities, explain, export, metrics, page, relations, request_log, run_info,
+};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -62,6 +64,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(Arc::clone(&app), metrics::count))
         .layer(from_fn(page::protect))
+        .layer(from_fn(request_log::log))
         .with_state(app)
 }
 

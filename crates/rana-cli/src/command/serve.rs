@@ -1,12 +1,14 @@
 //! `rana serve`: the page and the HTTP interface over a run.
 
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 use rana::predictor::Predictor;
 use rana_server::{Limits, Server, ServerConfig, ServerSettings};
 use serde::Serialize;
+use tracing::level_filters::LevelFilter;
 
 use crate::error::CliError;
 use crate::human_numbers::thousands;
@@ -65,6 +67,45 @@ pub(crate) struct ServerArgs {
     /// The time limit of a request, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().request_seconds)]
     max_seconds: u64,
+    /// What is logged on standard error: nothing, failures, refusals too, or every request.
+    #[arg(long, value_name = "LEVEL", default_value = "warn")]
+    log: LogLevel,
+    /// Log lines of JSON.
+    #[arg(long)]
+    log_json: bool,
+}
+
+/// What is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LogLevel {
+    /// Nothing.
+    Off,
+    /// Requests that failed.
+    Error,
+    /// Refused ones too.
+    Warn,
+    /// Every request to the API.
+    Info,
+    /// Also health checks and parts of the page.
+    Debug,
+}
+
+/// Writes what the server logs to standard error.
+fn start_log(level: LogLevel, as_json: bool) {
+    let level = match level {
+        LogLevel::Off => LevelFilter::OFF,
+        LogLevel::Error => LevelFilter::ERROR,
+        LogLevel::Warn => LevelFilter::WARN,
+        LogLevel::Info => LevelFilter::INFO,
+        LogLevel::Debug => LevelFilter::DEBUG,
+    };
+    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_target(false);
+    let log = log.with_ansi(std::io::stderr().is_terminal());
+    // These fail only if the process has a log already, and it has not.
+    let _ = match as_json {
+        true => log.json().flatten_event(true).try_init(),
+        false => log.try_init(),
+    };
 }
 
 pub(crate) fn run(args: &ServeArgs, terminal: &Terminal) -> Result<(), CliError> {
@@ -92,6 +133,7 @@ pub(crate) fn serve(
     let settings =
         ServerSettings { address: args.listen.clone(), token: args.token.clone(), decisions, limits };
     let config = ServerConfig::new(settings).map_err(|error| CliError::Usage(error.to_string()))?;
+    start_log(args.log, args.log_json);
     let busy = terminal.busy("opening the run");
     let server = Server::bind(Predictor::open(run, graph)?, config)?;
     drop(busy);

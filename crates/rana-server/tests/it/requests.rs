@@ -292,6 +292,26 @@ fn busy_connections_do_not_keep_others_out() {
     });
 }
 
+/// Every answer names its request, by the client's id or a new one; the queue can be watched.
+#[test]
+fn requests_have_ids_and_the_queue_is_counted() {
+    let answer = |header: &str| {
+        let mut stream = connect(SHARED.address);
+        let request = format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\n{header}connection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    };
+    assert!(answer("x-request-id: trace-7\r\n").contains("x-request-id: trace-7\r\n"));
+    assert!(answer("").contains("x-request-id: "));
+    let metrics = get(SHARED.address, "/metrics");
+    let text = String::from_utf8(metrics.body).unwrap();
+    for name in ["rana_queue_waiting{kind=\"computation\"} 0", "rana_refused_total{kind=\"lookup\"} 0"] {
+        assert!(text.contains(name), "{text}");
+    }
+}
+
 #[test]
 fn pages_of_other_sites_may_not_send() {
     let decide = |headers: &[(&str, &str)]| {

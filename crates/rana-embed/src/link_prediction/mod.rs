@@ -42,18 +42,23 @@
 //! # Ok::<(), rana_embed::link_prediction::LinkPredictionError>(())
 //! ```
 
-mod evaluate;
+mod error;
+mod evaluation;
 mod known_answers;
 mod metrics;
 mod query;
 mod rank;
+mod rank_counting;
 mod report;
 mod scorer;
+mod settings;
 
-pub use evaluate::{LinkPrediction, LinkPredictionError, LinkPredictionSettings};
+pub use error::LinkPredictionError;
+pub use evaluation::LinkPrediction;
 pub use known_answers::KnownAnswers;
 pub use metrics::Metrics;
 pub use query::LinkQuery;
 pub use rank::{FactRanks, Rank, TieRule};
 pub use report::{LinkReport, RelationReport};
 pub use scorer::LinkScorer;
+pub use settings::LinkPredictionSettings;

@@ -3,7 +3,7 @@
 
 use rana::LearnError;
 use rana::answer_writer::AnswerError;
-use rana::embed::TableError;
+use rana::embed::VectorError;
 use rana::eval::FewShotError;
 use rana::fewshot::SupportError;
 use rana::fused_training::FusedError;
@@ -150,7 +150,7 @@ impl Hint for SynthError {
     }
 }
 
-impl Hint for TableError {
+impl Hint for VectorError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::OtherGraph { .. } | Self::Missing { .. } | Self::Version { .. } | Self::Altered { .. } => {

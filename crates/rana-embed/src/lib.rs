@@ -26,8 +26,8 @@ mod seed;
 mod side;
 mod similarity;
 mod table;
-mod table_error;
 mod training;
+mod vector_error;
 mod vectors;
 
 pub use config::{ConfigError, EmbedConfig, Updates, Validation};
@@ -42,9 +42,9 @@ pub use regulariser::Regulariser;
 pub use side::Side;
 pub use similarity::{Blocks, Similarity};
 pub use table::{Norms, Table};
-pub use table_error::TableError;
 pub use training::{
     Best, Checkpoint, CheckpointError, Checkpoints, EpochReport, Hooks, Position, Pretraining,
     PretrainingOutcome, PretrainingReport, TrainError, Trainer, TrainingData, Validate, training_metrics,
 };
+pub use vector_error::VectorError;
 pub use vectors::Vectors;

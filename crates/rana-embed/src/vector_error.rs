@@ -1,4 +1,4 @@
-//! [`TableError`]: why vectors cannot be used, read or written.
+//! [`VectorError`]: why vectors cannot be used, read or written.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::model::ModelKind;
 /// Why vectors cannot be used, read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum TableError {
+pub enum VectorError {
     /// The operating system reported an error.
     #[error("{}: could not {action}: {source}", path.display())]
     Io {
@@ -54,7 +54,7 @@ pub enum TableError {
     },
     /// The dimension is odd, but the rows of the model have two halves.
     #[error(
-        "entity rows of dimension {dim}, but the rows of {model} have two halves. Give vectors of even dimension, or the model of these vectors"
+        "entity rows of dimension {dim}, but the rows of {model} have two halves. Use vectors of even dimension, or name the model these vectors were trained with"
     )]
     OddDimension {
         /// The model.
@@ -64,7 +64,7 @@ pub enum TableError {
     },
     /// The dimensions of entity and relation rows do not fit each other.
     #[error(
-        "relation rows of dimension {found} where {model} has {expected} beside entity rows of {dim}. Give tables of one training, or the model of these vectors"
+        "relation rows of dimension {found} where {model} has {expected} beside entity rows of {dim}. Use entity and relation tables from the same training, or name the model these vectors were trained with"
     )]
     RelationDimension {
         /// The model.
@@ -115,7 +115,7 @@ pub enum TableError {
         found: u64,
     },
     /// A file is shorter or longer than its header or manifest says.
-    #[error("{}: {found} bytes, expected {expected}: the file is truncated or not complete. Copy or make the file again", file.display())]
+    #[error("{}: {found} bytes, expected {expected}: the size does not match its header or manifest. Copy or make the file again", file.display())]
     Size {
         /// The file.
         file: PathBuf,
@@ -196,7 +196,7 @@ pub enum TableError {
     },
 }
 
-impl TableError {
+impl VectorError {
     pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { path, action, source }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rana_embed::{EmbeddingMetadata, EmbeddingSet, TableError};
+use rana_embed::{EmbeddingMetadata, EmbeddingSet, VectorError};
 use rana_eval::confidence::Calibration;
 use rana_fewshot::{CandidateConfig, FewShotModel, SupportError};
 use rana_graph::{Store, StoreError};
@@ -34,7 +34,7 @@ pub enum OpenError {
         /// Where they should be.
         path: PathBuf,
         /// Why not.
-        source: TableError,
+        source: VectorError,
     },
     /// The run is of a model that this program does not know.
     #[error("{}: {source}", path.display())]

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rana_embed::{EmbeddingMetadata, EmbeddingSet, TableError};
+use rana_embed::{EmbeddingMetadata, EmbeddingSet, VectorError};
 use rana_eval::confidence::Calibration;
 use rana_fewshot::{CandidateConfig, CandidateRule, FewShotModel};
 use rana_graph::{Store, write_file_atomically};
@@ -60,7 +60,7 @@ pub enum FusedRunError {
     Manifest(#[from] ManifestError),
     /// Vectors cannot be read.
     #[error(transparent)]
-    Vectors(#[from] TableError),
+    Vectors(#[from] VectorError),
     /// The vectors do not fit the graph.
     #[error(transparent)]
     Start(#[from] DimensionMismatch),

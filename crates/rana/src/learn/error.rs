@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use rana_embed::{CheckpointError, TableError, TrainError};
+use rana_embed::{CheckpointError, VectorError, TrainError};
 use rana_fewshot::SupportError;
 use rana_graph::StoreError;
 use rana_graph::format::FormatError;
@@ -58,7 +58,7 @@ pub enum LearnError {
     Training(#[from] TrainError),
     /// Vectors cannot be written or read.
     #[error(transparent)]
-    Vectors(#[from] TableError),
+    Vectors(#[from] VectorError),
     /// A checkpoint cannot be written.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),

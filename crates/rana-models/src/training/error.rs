@@ -2,7 +2,7 @@
 
 use rana_fewshot::{EpisodeError, Fold};
 
-use super::config::ConfigError;
+use super::field_checks::ConfigError;
 use super::parameters::DimensionMismatch;
 use super::run_error::RunError;
 

@@ -10,7 +10,8 @@ use rana_fewshot::{FewShotModel, TrainingTasks};
 use rana_graph::{Observer, Split, Store};
 
 use super::calibration::calibrate;
-use super::config::{Lengths, require};
+use super::field_checks::require;
+use super::trainer_config::Lengths;
 use super::error::TrainingError;
 use super::log::{LogEntry, LogLine, TrainingLog, ValidationReport};
 use super::parameters::{ParameterLayout, StartVectors};

@@ -3,13 +3,14 @@
 //! | file | concept |
 //! | --- | --- |
 //! | `stepped_model.rs` | what a model must do to be trained |
-//! | `config.rs`, `model_config.rs`, `run_config.rs` | the trainer's settings, the model's, and both together |
+//! | `trainer_config.rs`, `model_config.rs`, `run_config.rs` | the trainer's settings, the model's, and both together |
+//! | `field_checks.rs` | the checks of settings, and their error |
 //! | `meta_task.rs` | an episode with its negatives |
 //! | `trainer.rs`, `state.rs` | the loop: batches, steps, dev evaluation, patience; and what it changes |
 //! | `log.rs`, `error.rs` | what a training writes down, and why it fails |
 //! | `weight_blocks.rs`, `learned_rows.rs`, `parameters.rs` | what learns |
 //! | `uniform_negatives.rs` | negatives drawn uniformly from the candidates |
-//! | `row_gradients.rs`, `optimiser.rs` | from gradients to updates |
+//! | `row_gradients.rs`, `optimiser.rs`, `learning_rate.rs` | from gradients to updates |
 //! | `run.rs`, `run_manifest.rs`, `run_error.rs` | the run directory: manifest, log, models; and why it cannot be read or written |
 //! | `checkpoint.rs`, `parameter_tensors.rs` | the state that a training resumes from, and parameters as tensors |
 //! | `meta_training.rs` | a training on disk: from a graph and vectors to a run |
@@ -17,9 +18,10 @@
 
 mod calibration;
 mod checkpoint;
-mod config;
 mod error;
+mod field_checks;
 mod learned_rows;
+mod learning_rate;
 mod log;
 mod meta_task;
 mod meta_training;
@@ -35,13 +37,14 @@ mod run_manifest;
 mod state;
 mod stepped_model;
 mod trainer;
+mod trainer_config;
 mod uniform_negatives;
 mod weight_blocks;
 
 pub use calibration::calibrate;
-pub(crate) use config::FieldChecks;
-pub use config::{ConfigError, Lengths, RowUpdates, TrainerConfig, require};
 pub use error::TrainingError;
+pub(crate) use field_checks::FieldChecks;
+pub use field_checks::{ConfigError, require};
 pub use learned_rows::LearnedRows;
 pub(crate) use learned_rows::Rows;
 pub use log::{LogEntry, LogLine, StepReport, TrainingLog, ValidationReport};
@@ -59,5 +62,6 @@ pub use stepped_model::{
     Diagnostics, NegativeChoice, NegativeCounts, NegativeRule, StepResult, SteppedConfig, SteppedModel,
 };
 pub use trainer::Trainer;
+pub use trainer_config::{Lengths, RowUpdates, TrainerConfig};
 pub(crate) use uniform_negatives::UniformNegatives;
 pub use weight_blocks::{Block, Init, WeightBlocks};

@@ -8,7 +8,8 @@ use std::fmt;
 
 use rana_graph::Graph;
 
-use super::config::{ConfigError, TrainerConfig};
+use super::field_checks::ConfigError;
+use super::trainer_config::TrainerConfig;
 use super::stepped_model::{SteppedConfig, SteppedModel};
 
 /// The configuration of any model. Implemented for every [`SteppedConfig`].

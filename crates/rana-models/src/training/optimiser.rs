@@ -2,7 +2,7 @@
 
 use rana_graph::EntityId;
 
-use super::config::{RowUpdates, TrainerConfig};
+use super::trainer_config::{RowUpdates, TrainerConfig};
 use super::learned_rows::LearnedRows;
 use super::row_gradients::SummedRows;
 
@@ -70,7 +70,8 @@ pub(crate) struct RowMoments {
     pub(crate) last: Vec<u64>,
 }
 
-/// After so many steps without a gradient a row has stopped: less than 10⁻⁹ of its momentum is left.
+/// The number of steps without a gradient after which less than 10⁻⁹ of a row's momentum is left, so it no longer
+/// moves.
 fn longest_replay(beta1: f32) -> usize {
     if beta1 == 0.0 { 1 } else { (1e-9f64.ln() / f64::from(beta1).ln()).ceil() as usize }
 }

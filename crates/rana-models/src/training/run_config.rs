@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::config::{ConfigError, Lengths, TrainerConfig};
+use super::field_checks::ConfigError;
+use super::trainer_config::{Lengths, TrainerConfig};
 use super::model_config::ModelConfig;
 use super::parameters::StartVectors;
 use super::stepped_model::SteppedConfig;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rana_embed::VectorError;
 
-use super::config::ConfigError;
+use super::field_checks::ConfigError;
 use super::run_manifest::ManifestError;
 
 /// Why a run cannot be read or written.

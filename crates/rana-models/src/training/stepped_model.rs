@@ -8,7 +8,8 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::config::{ConfigError, TrainerConfig};
+use super::field_checks::ConfigError;
+use super::trainer_config::TrainerConfig;
 use super::meta_task::MetaTask;
 use super::parameters::{ParameterLayout, Parameters, StartVectors};
 use super::row_gradients::SummedRows;

@@ -7,7 +7,7 @@ use rana_fewshot::{Episode, EpisodeConfig, EpisodeSampler, FewShotModel, Trainin
 use rana_graph::{Graph, Observer, Pair, RelationId, Split, TaskSet, Unit};
 use rayon::prelude::*;
 
-use super::config::TrainerConfig;
+use super::trainer_config::TrainerConfig;
 use super::error::TrainingError;
 use super::log::{LogEntry, StepReport, TrainingLog, ValidationReport};
 use super::meta_task::{Contrasts, MetaTask};

@@ -3,11 +3,10 @@
 //! Points that start with D are those of `docs/open-points.md`, where the paper of RANA is silent. The defaults are
 //! RANA's; the presets of other models say theirs.
 
-use std::fmt;
-
 use rana_fewshot::{CandidateConfig, DataMode, Fold, Sampling};
 use serde::{Deserialize, Serialize};
 
+use super::field_checks::{ConfigError, FieldChecks, require};
 use crate::choices::choices;
 
 choices!(
@@ -64,10 +63,10 @@ pub struct TrainerConfig {
     pub lengths: Lengths,
     /// The size of Adam's steps (section 5: "the initial learning rate is 0.01").
     pub learning_rate: f32,
-    /// The number of first steps in which it rises linearly from nothing; none if left out.
+    /// Warm-up: the learning rate rises linearly from 0 over this many steps. Unset means no warm-up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup_steps: Option<u64>,
-    /// The share of itself to which it falls linearly. The paper is silent (D29); constant in public code.
+    /// The last learning rate, as a fraction of `learning_rate`; it falls linearly. The paper is silent (D29); constant in public code.
     pub final_learning_rate: f32,
     /// The learning rate of table rows, if not the same (D3).
     pub entity_learning_rate: Option<f32>,
@@ -82,7 +81,8 @@ pub struct TrainerConfig {
     /// Entity rows that learn are scaled back to this norm when they get longer. The paper is silent (D33);
     /// none in public code.
     pub max_norm: Option<f32>,
-    /// The share of network weights that decays per step, times the learning rate. The paper is silent.
+    /// Decoupled weight decay: each step subtracts learning rate × this × weight from every network weight. The paper
+    /// is silent.
     pub weight_decay: f32,
     /// The most steps. The paper is silent (D30).
     pub steps: u64,
@@ -120,59 +120,6 @@ impl Default for TrainerConfig {
             patience: 10,
             seed: 0,
         }
-    }
-}
-
-/// A field of a configuration that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{field} is {value}; it must be {expected}")]
-pub struct ConfigError {
-    /// The field, as files name it.
-    pub field: &'static str,
-    /// Its value.
-    pub value: String,
-    /// The values it may have.
-    pub expected: &'static str,
-}
-
-/// Fails with the field unless a condition holds.
-///
-/// # Errors
-/// If it does not hold.
-pub fn require(
-    holds: bool,
-    field: &'static str,
-    value: impl fmt::Display,
-    expected: &'static str,
-) -> Result<(), ConfigError> {
-    if holds { Ok(()) } else { Err(ConfigError { field, value: value.to_string(), expected }) }
-}
-
-/// The usual checks of a field.
-pub(crate) struct FieldChecks;
-
-impl FieldChecks {
-    /// A count between `least` (0 or 1) and 2²⁰.
-    pub(crate) fn count(field: &'static str, value: usize, least: usize) -> Result<(), ConfigError> {
-        let expected = if least == 0 { "at most 1048576" } else { "between 1 and 1048576" };
-        require((least..=1 << 20).contains(&value), field, value, expected)
-    }
-
-    pub(crate) fn positive(field: &'static str, value: f32) -> Result<(), ConfigError> {
-        require(value > 0.0 && value.is_finite(), field, value, "a finite number above 0")
-    }
-
-    pub(crate) fn at_least_zero(field: &'static str, value: f32) -> Result<(), ConfigError> {
-        require(value >= 0.0 && value.is_finite(), field, value, "a finite number of at least 0")
-    }
-
-    pub(crate) fn finite(field: &'static str, value: f32) -> Result<(), ConfigError> {
-        require(value.is_finite(), field, value, "a finite number")
-    }
-
-    /// A share that may be nothing but not all.
-    pub(crate) fn share(field: &'static str, value: f32) -> Result<(), ConfigError> {
-        require((0.0..1.0).contains(&value), field, value, "at least 0 and below 1")
     }
 }
 
@@ -217,27 +164,6 @@ impl TrainerConfig {
             ..self.clone()
         }
     }
-
-    /// The learning rate of the weights at a step, counted from 0.
-    #[must_use]
-    pub fn learning_rate_at(&self, step: u64) -> f32 {
-        self.learning_rate * self.decay_at(step)
-    }
-
-    /// The learning rate of table rows at a step, counted from 0.
-    #[must_use]
-    pub fn entity_learning_rate_at(&self, step: u64) -> f32 {
-        self.entity_learning_rate.unwrap_or(self.learning_rate) * self.decay_at(step)
-    }
-
-    fn decay_at(&self, step: u64) -> f32 {
-        let warmup = self.warmup_steps.unwrap_or(0);
-        if step < warmup {
-            return ((step + 1) as f64 / warmup as f64) as f32;
-        }
-        let done = (step - warmup) as f64 / self.steps.saturating_sub(warmup).max(1) as f64;
-        (1.0 - done * f64::from(1.0 - self.final_learning_rate)) as f32
-    }
 }
 
 #[cfg(test)]
@@ -258,19 +184,5 @@ mod tests {
         for (config, field) in bad {
             assert_eq!(config.check().unwrap_err().field, field);
         }
-    }
-
-    #[test]
-    fn the_learning_rate_falls_linearly() {
-        let config = TrainerConfig { final_learning_rate: 0.5, steps: 10, ..TrainerConfig::default() };
-        assert_eq!(config.learning_rate_at(0), 0.01);
-        assert_eq!(config.learning_rate_at(5), 0.0075);
-        // It rises first if asked to, and then falls over what is left.
-        let config = TrainerConfig { warmup_steps: Some(4), steps: 14, ..config };
-        assert_eq!([0, 1, 3].map(|step| config.learning_rate_at(step)), [0.0025, 0.005, 0.01]);
-        assert_eq!([4, 9].map(|step| config.learning_rate_at(step)), [0.01, 0.0075]);
-        // A training that is shorter than that only rises.
-        let config = TrainerConfig { steps: 2, ..config };
-        assert_eq!([0, 1].map(|step| config.learning_rate_at(step)), [0.0025, 0.005]);
     }
 }

@@ -203,7 +203,7 @@ impl Story<'_> {
         heading(out, 1, "import", &format!("rana import FILES --out {}", self.graph))?;
         import_command::print_report(self.import, out)?;
         heading(out, 2, "inspect", &format!("rana inspect {}", self.graph))?;
-        inspect::print(self.inspect, 8, out)?;
+        inspect::print_statistics(self.inspect, 8, out)?;
         heading(out, 3, "split", &format!("rana split {} --out {}", self.graph, self.benchmark))?;
         split::print(self.split, out)?;
         let example = &self.example;

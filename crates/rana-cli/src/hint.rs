@@ -11,7 +11,7 @@ use rana::graph::StoreError;
 use rana::graph::format::{ColumnsProblem, ExportError, FormatError};
 use rana::graph::synth::SynthError;
 use rana::models::OpenError;
-use rana::models::fused::FusedRunError;
+use rana::models::fused::EvidenceRunError;
 use rana::models::training::{ManifestError, RunError, TrainingError};
 use rana::models::vectors::KgeError;
 use rana::predictor::PredictorError;
@@ -244,7 +244,7 @@ impl Hint for TrainingError {
     }
 }
 
-impl Hint for FusedRunError {
+impl Hint for EvidenceRunError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Manifest(error) => error.hint(),

@@ -8,7 +8,7 @@ use rana_eval::confidence::Calibration;
 use rana_fewshot::{CandidateConfig, FewShotModel, SupportError};
 use rana_graph::{Store, StoreError};
 
-use crate::fused::FusedRunError;
+use crate::fused::EvidenceRunError;
 use crate::paths::EdgeIndex;
 use crate::registry::{self, RegistryError};
 use crate::training::{ManifestError, MetaTraining, Run, RunError, RunManifest, TrainingError, calibrate};
@@ -52,7 +52,7 @@ pub enum OpenError {
     Training(#[from] TrainingError),
     /// The evidence of a run cannot be read.
     #[error(transparent)]
-    Evidence(#[from] FusedRunError),
+    Evidence(#[from] EvidenceRunError),
     /// The model cannot be calibrated.
     #[error(transparent)]
     Support(#[from] SupportError),

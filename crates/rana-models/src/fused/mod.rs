@@ -20,7 +20,9 @@
 //! | `prior.rs` | how far a source is trusted before any example is seen |
 //! | `trust.rs` | how far a source is trusted |
 //! | `model.rs` | the model of the sources and the trust in them |
-//! | `run.rs` | the run directory |
+//! | `evidence_run.rs`, `evidence_run_error.rs` | the run directory, and why it cannot be read or written |
+//! | `run_version_1.rs` | the reader of run directories that version 1 wrote |
+//! | `open_run.rs` | from a run directory to the model |
 //!
 //! # What evidence may see
 //! - The relation that is asked for is never an edge ([`VisibleEdges`](crate::paths::VisibleEdges)): no fact is
@@ -34,15 +36,18 @@
 mod config;
 mod evidence;
 mod evidence_matrix;
+mod evidence_run;
+mod evidence_run_error;
 mod examples;
 mod leave_one_out;
 mod likelihood_fit;
 mod model;
 mod name_evidence;
+mod open_run;
 mod path_evidence;
 mod prior;
 mod rank_fit;
-mod run;
+mod run_version_1;
 mod sources;
 mod tail_evidence;
 #[cfg(test)]
@@ -52,10 +57,12 @@ mod vector_evidence;
 
 pub use config::{FusedConfig, FusedConfigError};
 pub use evidence::{Evidence, EvidenceKind, FewValues, Reason, Values};
+pub use evidence_run::{EvidenceRun, FusedScores, PartPaths};
+pub use evidence_run_error::EvidenceRunError;
 pub use examples::{Examples, prior_trust};
 pub use model::{Contribution, FusedModel, FusedRelation};
-pub use run::{EvidenceRun, FusedRunError, FusedScores, Places};
-pub(crate) use run::{is_version_1, open, read_version_1};
+pub(crate) use open_run::open;
+pub(crate) use run_version_1::{is_version_1, read_version_1};
 pub use sources::Sources;
 pub use trust::{Trust, TrustedSource};
 

@@ -11,7 +11,7 @@ use rana_fewshot::{CandidateRule, Fold, PretrainingFacts, tasks_without};
 use rana_graph::{Observer, Split, Store, Task, Unit};
 use rana_models::OpenedRun;
 use rana_models::fused::{
-    EvidenceKind, EvidenceRun, Examples, FusedConfig, FusedModel, FusedScores, Places, Sources, TrustedSource,
+    EvidenceKind, EvidenceRun, Examples, FusedConfig, FusedModel, FusedScores, PartPaths, Sources, TrustedSource,
 };
 use rana_models::paths::EdgeIndex;
 use rana_models::training::{MetaTraining, Run, RunConfig};
@@ -121,7 +121,7 @@ impl FusedTraining {
         let shots = self.model.trainer.shots;
         let (trusted, without_folds) = (parts.learn(evidence), parts.learn_without_folds(evidence));
         let run = EvidenceRun {
-            places: self.places(store, &Workspace::new(PARTS))?,
+            parts: self.part_paths(store, &Workspace::new(PARTS))?,
             config: self.fused.clone(),
             seed: self.model.trainer.seed,
             shots,
@@ -194,13 +194,13 @@ impl FusedTraining {
         Ok(Examples::gather(&self.fused, &part.sources, &store.tasks, &left)?)
     }
 
-    /// Where the run of RANA and the vectors of the model for dev and test tasks are.
+    /// The paths of the run of RANA and of the vectors of the model for dev and test tasks.
     ///
     /// # Errors
     /// If a setting cannot be used.
-    pub fn places(&self, store: &Store, workspace: &Workspace) -> Result<Places, FusedError> {
+    pub fn part_paths(&self, store: &Store, workspace: &Workspace) -> Result<PartPaths, FusedError> {
         let trials = self.trials()?;
-        Ok(Places {
+        Ok(PartPaths {
             model: Some(trials[0].trial.run_path(store, workspace)),
             vectors: Some(self.vectors.path(store, workspace)),
             products: self.products.as_ref().map(|plan| plan.path(store, workspace)),

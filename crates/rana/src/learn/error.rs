@@ -7,7 +7,7 @@ use rana_embed::{CheckpointError, VectorError, TrainError};
 use rana_fewshot::SupportError;
 use rana_graph::StoreError;
 use rana_graph::format::FormatError;
-use rana_models::fused::{FusedConfigError, FusedRunError};
+use rana_models::fused::{FusedConfigError, EvidenceRunError};
 
 use crate::predictor::{PredictorError, UnknownRelation};
 
@@ -70,7 +70,7 @@ pub enum LearnError {
     Config(#[from] FusedConfigError),
     /// The result cannot be written.
     #[error(transparent)]
-    Run(#[from] FusedRunError),
+    Run(#[from] EvidenceRunError),
     /// It was stopped.
     #[error("stopped. The same call resumes it")]
     Stopped,

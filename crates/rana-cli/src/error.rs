@@ -7,7 +7,7 @@ use std::path::Path;
 use rana::LearnError;
 use rana::answer_writer::AnswerError;
 use rana::embed::link_prediction::LinkPredictionError;
-use rana::embed::{CheckpointError, VectorError, TrainError};
+use rana::embed::{CheckpointError, TrainError, VectorError};
 use rana::eval::FewShotError;
 use rana::fewshot::{EpisodeError, SplitError, SupportError};
 use rana::fused_training::FusedError;

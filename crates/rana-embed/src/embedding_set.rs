@@ -22,8 +22,8 @@ use crate::format::safetensors;
 use crate::model::{ModelKind, Norm};
 use crate::parameters::Parameters;
 use crate::table::Table;
-use crate::vector_error::VectorError;
 use crate::training::Checkpoint;
+use crate::vector_error::VectorError;
 use crate::vectors::Vectors;
 
 /// The version of the layout that this program reads and writes.

@@ -181,7 +181,10 @@ fn other_types_shapes_and_orders_are_refused_with_advice() {
         (header("<f4", "True", "(2, 2)"), "numpy.ascontiguousarray"),
         (header("<f4", "False", "(4,)"), "1 dimensions"),
         (header("<f4", "False", "(4, 0)"), "bytes, expected"),
-        (header("<f4", "False", "(9999999999999, 9999999999999)"), "the size does not match its header or manifest"),
+        (
+            header("<f4", "False", "(9999999999999, 9999999999999)"),
+            "the size does not match its header or manifest",
+        ),
         (header("<f4", "Maybe", "(2, 2)"), "header cannot be understood"),
         (npy(9, "", &[]), "version"),
         (b"PK\x03\x04".to_vec(), "not a valid .npy file"),

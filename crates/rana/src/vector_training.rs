@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rana_embed::{
     Checkpoint, CheckpointError, Checkpoints, EmbedConfig, EmbeddingMetadata, EmbeddingSet, Pretraining,
-    PretrainingOutcome, VectorError, TrainError, Trainer, training_metrics,
+    PretrainingOutcome, TrainError, Trainer, VectorError, training_metrics,
 };
 use rana_fewshot::{Fold, PretrainingFacts, tasks_without};
 use rana_graph::{Observer, Store};

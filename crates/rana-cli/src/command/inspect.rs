@@ -58,7 +58,11 @@ struct Inspection<'a> {
     manifest: &'a Manifest,
 }
 
-pub(crate) fn print_statistics(statistics: &Statistics, relations: usize, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn print_statistics(
+    statistics: &Statistics,
+    relations: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     print_counts(statistics, out)?;
     print_degrees(statistics, out)?;
     print_relations(statistics, relations, out)?;

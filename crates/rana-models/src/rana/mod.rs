@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `config.rs` | every choice, those the paper makes and those it leaves open |
 //! | `stepped_model.rs` | RANA as the trainer sees it |
-//! | `negatives.rs` | candidate pruning and negatives (eq. 8) |
+//! | `negatives.rs`, `cutoffs.rs` | candidate pruning and negatives (eq. 8), and how similar to the true tail they must be |
 //! | `step.rs` | one step: three parallel passes over pairs, tasks and pairs again |
 //! | `encoded_pairs.rs` | the pairs of a batch, each encoded once |
 //! | `encoder.rs`, `neighbour_attention.rs` | eqs. 1 to 6, forward and backward |
@@ -18,6 +18,7 @@
 mod adapted_relation;
 mod chosen_neighbours;
 mod config;
+mod cutoffs;
 mod diagnostics;
 mod encoded_pairs;
 mod encoded_translation;

@@ -10,15 +10,15 @@ use rana_fewshot::{FewShotModel, TrainingTasks};
 use rana_graph::{Observer, Split, Store};
 
 use super::calibration::calibrate;
-use super::field_checks::require;
-use super::trainer_config::Lengths;
 use super::error::TrainingError;
+use super::field_checks::require;
 use super::log::{LogEntry, LogLine, TrainingLog, ValidationReport};
 use super::parameters::{ParameterLayout, StartVectors};
 use super::run::Run;
 use super::run_config::RunConfig;
 use super::state::{TrainingOutcome, TrainingState};
 use super::trainer::Trainer;
+use super::trainer_config::Lengths;
 
 /// The training of a model on a graph.
 pub struct MetaTraining<'s> {

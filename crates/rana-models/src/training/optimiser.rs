@@ -2,9 +2,9 @@
 
 use rana_graph::EntityId;
 
-use super::trainer_config::{RowUpdates, TrainerConfig};
 use super::learned_rows::LearnedRows;
 use super::row_gradients::SummedRows;
+use super::trainer_config::{RowUpdates, TrainerConfig};
 
 /// The running means of gradients and of their squares.
 #[derive(Clone, Debug, Default, PartialEq)]

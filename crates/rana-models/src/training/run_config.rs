@@ -7,10 +7,10 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::field_checks::ConfigError;
-use super::trainer_config::{Lengths, TrainerConfig};
 use super::model_config::ModelConfig;
 use super::parameters::StartVectors;
 use super::stepped_model::SteppedConfig;
+use super::trainer_config::{Lengths, TrainerConfig};
 use crate::registry::{self, RegistryError};
 
 /// The key that names the model in a file.

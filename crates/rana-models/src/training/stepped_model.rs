@@ -9,10 +9,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::field_checks::ConfigError;
-use super::trainer_config::TrainerConfig;
 use super::meta_task::MetaTask;
 use super::parameters::{ParameterLayout, Parameters, StartVectors};
 use super::row_gradients::SummedRows;
+use super::trainer_config::TrainerConfig;
 
 /// A few-shot model that is trained by steps over batches of tasks.
 ///

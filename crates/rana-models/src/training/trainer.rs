@@ -7,7 +7,6 @@ use rana_fewshot::{Episode, EpisodeConfig, EpisodeSampler, FewShotModel, Trainin
 use rana_graph::{Graph, Observer, Pair, RelationId, Split, TaskSet, Unit};
 use rayon::prelude::*;
 
-use super::trainer_config::TrainerConfig;
 use super::error::TrainingError;
 use super::log::{LogEntry, StepReport, TrainingLog, ValidationReport};
 use super::meta_task::{Contrasts, MetaTask};
@@ -16,6 +15,7 @@ use super::parameters::{Parameters, StartVectors};
 use super::run_config::RunConfig;
 use super::state::{Best, TrainingOutcome, TrainingState};
 use super::stepped_model::{NegativeChoice, NegativeCounts, NegativeRule, StepResult, SteppedModel};
+use super::trainer_config::TrainerConfig;
 use crate::seed::{Purpose, rng};
 
 /// The name of the score that selects the best model.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rana_eval::FewShotError;
 use rana_fewshot::SupportError;
-use rana_models::fused::{FusedConfigError, EvidenceRunError};
+use rana_models::fused::{EvidenceRunError, FusedConfigError};
 use rana_models::training::RunError;
 
 use crate::trial::TrialError;

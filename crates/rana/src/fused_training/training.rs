@@ -11,7 +11,8 @@ use rana_fewshot::{CandidateRule, Fold, PretrainingFacts, tasks_without};
 use rana_graph::{Observer, Split, Store, Task, Unit};
 use rana_models::OpenedRun;
 use rana_models::fused::{
-    EvidenceKind, EvidenceRun, Examples, FusedConfig, FusedModel, FusedScores, PartPaths, Sources, TrustedSource,
+    EvidenceKind, EvidenceRun, Examples, FusedConfig, FusedModel, FusedScores, PartPaths, Sources,
+    TrustedSource,
 };
 use rana_models::paths::EdgeIndex;
 use rana_models::training::{MetaTraining, Run, RunConfig};

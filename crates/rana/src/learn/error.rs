@@ -3,11 +3,11 @@
 use std::io;
 use std::path::PathBuf;
 
-use rana_embed::{CheckpointError, VectorError, TrainError};
+use rana_embed::{CheckpointError, TrainError, VectorError};
 use rana_fewshot::SupportError;
 use rana_graph::StoreError;
 use rana_graph::format::FormatError;
-use rana_models::fused::{FusedConfigError, EvidenceRunError};
+use rana_models::fused::{EvidenceRunError, FusedConfigError};
 
 use crate::predictor::{PredictorError, UnknownRelation};
 

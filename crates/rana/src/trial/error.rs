@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rana_embed::{CheckpointError, PresetError, VectorError, TrainError};
+use rana_embed::{CheckpointError, PresetError, TrainError, VectorError};
 use rana_eval::FewShotError;
 use rana_graph::StoreError;
 use rana_models::training::{RunError, TrainingError};

@@ -1,4 +1,4 @@
-//! A completion as people and programs read it.
+//! [`CompletedRelation`]: the output of `rana complete`, as `--json` emits it and as text.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use crate::text_table::table;
 
 /// A completed relation.
 #[derive(Serialize)]
-pub(super) struct Completion {
+pub(super) struct CompletedRelation {
     relation: LearnedRow,
     results: Vec<HeadRow>,
 }
@@ -26,7 +26,7 @@ struct LearnedRow {
     in_graph: bool,
     model: String,
     support: Vec<[NamedEntity; 2]>,
-    /// How well each pair of the support is found by the others.
+    /// The leave-one-out MRR of the support pairs.
     record: Option<f32>,
     candidates: usize,
     note: Option<String>,
@@ -50,7 +50,7 @@ struct AnswerRow {
     explanation: Option<Explanation>,
 }
 
-impl Completion {
+impl CompletedRelation {
     pub(super) fn new(
         name: &str,
         predictor: &Predictor,
@@ -92,7 +92,7 @@ impl Completion {
         let kind = if *in_graph { "" } else { ", new to the graph" };
         let beside = if label == short { String::new() } else { format!(" ({short})") };
         let record = record.map_or_else(String::new, |record| {
-            format!("; each pair found by the others with a mean reciprocal rank of {record:.2}")
+            format!("; leave-one-out MRR of the support pairs: {record:.2}")
         });
         writeln!(
             out,
@@ -128,7 +128,7 @@ impl Completion {
     }
 }
 
-/// The short name in brackets where the label does not tell it, and what tells namesakes apart.
+/// The short name in brackets, if it differs from the label, and what tells namesakes apart.
 fn name_beside(entity: &NamedEntity) -> String {
     let name = if entity.label == entity.short { String::new() } else { format!(" ({})", entity.short) };
     let distinction = entity.distinction.as_ref().map_or_else(String::new, |text| format!(", {text}"));
@@ -150,7 +150,7 @@ fn print_reasons(rank: usize, why: &Explanation, out: &mut dyn Write) -> io::Res
         })
         .collect();
     if !looked.is_empty() {
-        writeln!(out, "   {DIM}attention there: {}{DIM:#}", looked.join(", "))?;
+        writeln!(out, "   {DIM}strongest attention: {}{DIM:#}", looked.join(", "))?;
     }
     for text in &why.against {
         writeln!(out, "   − {text}")?;

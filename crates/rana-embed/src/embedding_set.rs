@@ -17,7 +17,7 @@ use rana_graph::{Array, DirectoryLock, Graph, RelationId, unfinished, write_file
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use crate::config::EmbedConfig;
+use crate::embed_config::EmbedConfig;
 use crate::format::safetensors;
 use crate::model::{ModelKind, Norm};
 use crate::parameters::Parameters;
@@ -25,20 +25,14 @@ use crate::table::Table;
 use crate::training::Checkpoint;
 use crate::vector_error::VectorError;
 use crate::vectors::Vectors;
-
-/// The version of the layout that this program reads and writes.
-pub const EMBEDDING_VERSION: u32 = 1;
+use super::relation_rows::RelationRows;
+use super::embedding_manifest::{DATA_ENDING, DATA_PREFIX, EMBEDDING_VERSION, FORMAT, MANIFEST, Manifest, TableRecord, data_name, read_manifest};
 
 /// The names of the two tables.
 pub(crate) const ENTITIES: &str = "entities";
 pub(crate) const RELATIONS: &str = "relations";
 
-const FORMAT: &str = "rana-embedding";
-const MANIFEST: &str = "manifest.json";
 const LOCK: &str = ".lock";
-const DATA_PREFIX: &str = "vectors-";
-const DATA_ENDING: &str = ".safetensors";
-
 /// The vectors of a graph and how they were made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EmbeddingSet {
@@ -76,77 +70,6 @@ pub struct EmbeddingMetadata {
     pub relation_rows: RelationRows,
     /// Results of the training, by name.
     pub metrics: BTreeMap<String, f64>,
-}
-
-/// Which directions of a relation have a row in a relation table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RelationRows {
-    /// Only the forward direction: the row of a relation is its [number](RelationId::number).
-    #[default]
-    Forward,
-    /// Both directions: the row of a relation or its inverse is its [directed id](RelationId::index).
-    Directed,
-}
-
-impl RelationRows {
-    /// Rows per relation.
-    const fn per_relation(self) -> usize {
-        match self {
-            Self::Forward => 1,
-            Self::Directed => 2,
-        }
-    }
-
-    /// Finds out what a table of `rows` rows holds for the relations of a graph, with or without those of tasks.
-    /// `None` if the number fits neither. If two readings are possible, the one with fewer relations.
-    #[must_use]
-    pub fn of(graph: &Graph, rows: usize) -> Option<Self> {
-        [graph.relation_count(), graph.named_relation_count()]
-            .into_iter()
-            .flat_map(|count| [Self::Forward, Self::Directed].map(|kind| (count, kind)))
-            .find_map(|(count, kind)| (rows == count * kind.per_relation()).then_some(kind))
-    }
-
-    /// The background relations in the order of their rows.
-    pub(crate) fn relations(self, graph: &Graph) -> impl Iterator<Item = RelationId> + use<> {
-        let backwards = self == Self::Directed;
-        graph.relations().flat_map(move |relation| {
-            std::iter::once(relation).chain(backwards.then_some(relation.inverse()))
-        })
-    }
-
-    pub(crate) fn expected(graph: &Graph) -> String {
-        let relations = graph.relation_count();
-        format!("{relations} relations, {} with inverses", 2 * relations)
-    }
-
-    /// Checks that two tables have the rows that a graph needs: one or two for each background relation, and either
-    /// all or no relations of tasks.
-    pub(crate) fn check(self, graph: &Graph, entities: &Table, relations: &Table) -> Result<(), VectorError> {
-        check_entities(graph, entities, ENTITIES)?;
-        let counts = [graph.relation_count(), graph.named_relation_count()];
-        if counts.iter().any(|count| relations.rows() == count * self.per_relation()) {
-            return Ok(());
-        }
-        Err(VectorError::Rows {
-            table: RELATIONS.to_owned(),
-            found: relations.rows(),
-            expected: Self::expected(graph),
-        })
-    }
-}
-
-/// Checks that a table has one row per entity. `name` names the table in the error.
-pub(crate) fn check_entities(graph: &Graph, entities: &Table, name: &str) -> Result<(), VectorError> {
-    if entities.rows() == graph.entity_count() {
-        return Ok(());
-    }
-    Err(VectorError::Rows {
-        table: name.to_owned(),
-        found: entities.rows(),
-        expected: format!("{} entities", graph.entity_count()),
-    })
 }
 
 /// A directory that only this process may write vectors to.
@@ -364,84 +287,6 @@ impl EmbeddingMetadata {
         }
         Ok(())
     }
-}
-
-/// The manifest of an embedding set: `manifest.json`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Manifest {
-    format: String,
-    version: u32,
-    written_by: String,
-    metadata: EmbeddingMetadata,
-    /// The name of the file of the tables.
-    file: String,
-    /// Its size.
-    bytes: u64,
-    tables: BTreeMap<String, TableRecord>,
-    /// The xxh3 checksum of this manifest with an empty string in this field.
-    checksum: String,
-}
-
-impl Manifest {
-    fn expected_checksum(&self) -> String {
-        let blank = Self { checksum: String::new(), ..self.clone() };
-        // A struct of strings and numbers can always be serialised.
-        let text = serde_json::to_vec(&blank).unwrap_or_default();
-        format!("{:016x}", xxh3_64(&text))
-    }
-}
-
-/// The entry of a table in the manifest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct TableRecord {
-    rows: usize,
-    dim: usize,
-    /// The xxh3 checksum of its values.
-    #[serde(with = "rana_graph::hex")]
-    xxh3: u64,
-}
-
-impl TableRecord {
-    fn of(table: &Table) -> Self {
-        let xxh3 = xxh3_64(bytemuck::cast_slice(table.values()));
-        Self { rows: table.rows(), dim: table.dim(), xxh3 }
-    }
-}
-
-fn data_name(tables: &BTreeMap<String, TableRecord>) -> String {
-    let mut hasher = Xxh3::new();
-    for record in tables.values() {
-        for number in [record.rows as u64, record.dim as u64, record.xxh3] {
-            hasher.update(&number.to_le_bytes());
-        }
-    }
-    format!("{DATA_PREFIX}{:016x}{DATA_ENDING}", hasher.digest())
-}
-
-fn read_manifest(path: &Path) -> Result<Manifest, VectorError> {
-    let file = path.join(MANIFEST);
-    let missing = || VectorError::Missing { path: path.to_owned() };
-    let text = fs::read(&file).map_err(|_| missing())?;
-    let damaged = |what: String| VectorError::Altered { file: file.clone(), what };
-    // The version is read first, because a later manifest may have another structure.
-    let value: serde_json::Value =
-        serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
-    if value.get("format").and_then(|format| format.as_str()) != Some(FORMAT) {
-        return Err(missing());
-    }
-    match value.get("version").and_then(serde_json::Value::as_u64) {
-        Some(version) if version == u64::from(EMBEDDING_VERSION) => {}
-        Some(found) => return Err(VectorError::Version { file, found, supported: EMBEDDING_VERSION }),
-        None => return Err(damaged("it states no version".to_owned())),
-    }
-    let manifest: Manifest = serde_json::from_value(value).map_err(|error| damaged(error.to_string()))?;
-    if manifest.checksum != manifest.expected_checksum() {
-        return Err(damaged("its checksum does not match".to_owned()));
-    }
-    if manifest.file != data_name(&manifest.tables) {
-        return Err(damaged("it does not name the file of its tables".to_owned()));
-    }
-    Ok(manifest)
 }
 
 /// Whether `path` has a manifest of an embedding set, valid or not.

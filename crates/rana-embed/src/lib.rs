@@ -6,9 +6,12 @@
 //! and its relation. The score of the fact is the similarity of the query and the row of the entity at the other end.
 //! A higher score is better, for every model.
 
-mod config;
+mod embed_config;
+mod config_error;
 pub mod elementary_functions;
 mod embedding_set;
+mod embedding_manifest;
+mod relation_rows;
 pub mod format;
 mod huge_pages;
 pub mod link_prediction;
@@ -16,6 +19,7 @@ mod loss;
 pub mod matmul;
 mod model;
 mod negatives;
+mod negative_sampler;
 mod optimiser;
 mod parameters;
 pub mod prefetch;
@@ -30,8 +34,11 @@ mod training;
 mod vector_error;
 mod vectors;
 
-pub use config::{ConfigError, EmbedConfig, Updates, Validation};
-pub use embedding_set::{EMBEDDING_VERSION, EmbeddingMetadata, EmbeddingSet, RelationRows, VectorsTarget};
+pub use embed_config::{EmbedConfig, Updates, Validation};
+pub use config_error::ConfigError;
+pub use embedding_set::{EmbeddingMetadata, EmbeddingSet, VectorsTarget};
+pub use embedding_manifest::EMBEDDING_VERSION;
+pub use relation_rows::RelationRows;
 pub use loss::Loss;
 pub use model::{ModelKind, Norm};
 pub use negatives::{Negatives, Pool, Sides};

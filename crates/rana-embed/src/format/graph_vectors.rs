@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use rana_graph::{Graph, RelationId};
 
 use super::{TableFormat, read_table, write_table};
-use crate::embedding_set::{ENTITIES, RELATIONS, RelationRows, check_entities};
+use crate::embedding_set::{ENTITIES, RELATIONS};
+use crate::relation_rows::{RelationRows, check_entities};
 use crate::table::{Norms, Table};
 use crate::vector_error::VectorError;
 

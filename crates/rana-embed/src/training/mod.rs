@@ -16,11 +16,13 @@
 
 mod buffer_pool;
 mod checkpoint;
+mod checkpoint_error;
 mod deterministic_update;
 mod entity_buckets;
 mod epoch;
 mod error;
 mod gradient_shard;
+mod row_gradients;
 #[cfg(test)]
 mod gradient_tests;
 mod lock_free_update;
@@ -36,7 +38,8 @@ mod trainer;
 mod training_data;
 mod unshared_negatives;
 
-pub use checkpoint::{Best, Checkpoint, CheckpointError, Position};
+pub use checkpoint::{Best, Checkpoint, Position};
+pub use checkpoint_error::CheckpointError;
 pub use error::TrainError;
 pub use pretraining::{Checkpoints, Pretraining, PretrainingReport, training_metrics};
 pub use trainer::{EpochReport, Hooks, PretrainingOutcome, Trainer, Validate};

@@ -10,6 +10,8 @@
 
 mod assignment;
 mod config;
+mod assignment_rule;
+mod error;
 mod inverse_relations;
 mod report;
 #[allow(clippy::module_inception)]
@@ -17,6 +19,8 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Assignment, Ratio, RelationNames, SplitConfig, SplitError, SplitSettings};
+pub use config::{SplitConfig, SplitSettings};
+pub use assignment_rule::{Assignment, Ratio, RelationNames};
+pub use error::SplitError;
 pub use report::{RemovedInverse, SplitCount, SplitReport, SplitTask};
 pub use split::{SplitOutcome, split};

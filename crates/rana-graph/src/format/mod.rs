@@ -8,13 +8,15 @@
 //! | `statement.rs` | what a reader finds in a file |
 //! | `read_facts.rs` | one file, by the reader of its format |
 //! | `delimited.rs`, `columns.rs`, `parquet.rs`, `rdf.rs`, `release/` | the readers and writers of each format |
-//! | `fact_writer.rs` | facts as a file |
+//! | `export.rs` | facts as a file |
 
 mod columns;
 mod delimited;
 mod detect;
-mod error;
-mod fact_writer;
+mod format_error;
+mod place;
+mod export;
+mod export_error;
 #[allow(clippy::module_inception)]
 mod format;
 mod limits;
@@ -25,12 +27,15 @@ pub mod rdf;
 mod read_facts;
 mod release;
 mod source;
+mod open_source;
 mod statement;
 
 pub use columns::{Column, Columns, ColumnsProblem, Role};
 pub use delimited::{DelimitedOptions, Header};
-pub use error::{FormatError, Place};
-pub use fact_writer::{ExportError, FactFormat, export_facts, export_release};
+pub use format_error::FormatError;
+pub use place::Place;
+pub use export::{FactFormat, export_facts, export_release};
+pub use export_error::ExportError;
 pub use format::Format;
 pub use limits::Limit;
 pub use source::Source;
@@ -38,5 +43,5 @@ pub use source::Source;
 pub(crate) use detect::detect;
 pub(crate) use read_facts::{ReadOptions, read_facts};
 pub(crate) use release::{is_release, read_release, release_size};
-pub(crate) use source::OpenSource;
+pub(crate) use open_source::OpenSource;
 pub(crate) use statement::{Literal, Sink, Statement};

@@ -7,7 +7,8 @@ use oxrdf::vocab::rdfs;
 use oxrdf::{LiteralRef, NamedOrBlankNode, Quad, Term, TripleRef};
 use oxrdfio::{RdfFormat, RdfParseError, RdfParser, RdfSerializer};
 
-use super::fact_writer::{ExportError, names};
+use super::export::names;
+use super::export_error::ExportError;
 use super::limits::{Limited, Terse, Watch, Xml};
 use super::{Format, FormatError, Literal, OpenSource, Place, ReadOptions, Sink, Statement};
 use crate::fact::Fact;
@@ -62,7 +63,7 @@ pub(super) fn read(
         match quad {
             Ok(quad) => names.hand_over(&quad, sink)?,
             Err(RdfParseError::Io(source)) if !is_bad_text(&source) => {
-                return Err(super::source::read_error(&name, compression, source));
+                return Err(super::open_source::read_error(&name, compression, source));
             }
             Err(error) => sink.malformed(syntax_error(&name, &error))?,
         }

@@ -58,12 +58,14 @@ mod emitted_facts;
 mod error;
 mod few_shot_relations;
 mod latent_space;
-mod release;
+mod written_files;
+mod generator;
 mod rule;
+mod schema;
 #[cfg(test)]
 mod tests;
 
 pub use background::BackgroundCounts;
 pub use config::{BackgroundShares, FewShotShares, PerSplit, SynthConfig, SynthSettings};
 pub use error::SynthError;
-pub use release::{SynthReport, write_release, write_tsv};
+pub use written_files::{SynthReport, write_release, write_tsv};

@@ -13,7 +13,7 @@
 //! | `evidence.rs` | what a source says, and why |
 //! | `sources.rs` | all sources, and how each is adapted to a support |
 //! | `vector_evidence.rs`, `path_evidence.rs`, `tail_evidence.rs`, `name_evidence.rs` | the sources themselves |
-//! | `leave_one_out.rs` | how well a source finds each pair of a support by the others |
+//! | `support_record.rs` | how well a source finds each pair of a support by the others |
 //! | `evidence_matrix.rs` | the values of all sources for some heads and candidates |
 //! | `examples.rs` | supports and queries of train tasks, from which trust is learned |
 //! | `likelihood_fit.rs`, `rank_fit.rs` | how it is learned: first by likelihood, then by ranks |
@@ -35,13 +35,17 @@
 
 mod config;
 mod evidence;
+mod evidence_kind;
+mod reason;
 mod evidence_matrix;
 mod evidence_run;
 mod evidence_run_error;
 mod examples;
-mod leave_one_out;
+mod support_record;
 mod likelihood_fit;
+mod example;
 mod model;
+mod adapted_relation;
 mod name_evidence;
 mod open_run;
 mod path_evidence;
@@ -56,11 +60,14 @@ mod trust;
 mod vector_evidence;
 
 pub use config::{FusedConfig, FusedConfigError};
-pub use evidence::{Evidence, EvidenceKind, FewValues, Reason, Values};
+pub use evidence::{Evidence, FewValues, Values};
+pub use evidence_kind::EvidenceKind;
+pub use reason::Reason;
 pub use evidence_run::{EvidenceRun, FusedScores, PartPaths};
 pub use evidence_run_error::EvidenceRunError;
 pub use examples::{Examples, prior_trust};
-pub use model::{Contribution, FusedModel, FusedRelation};
+pub use model::FusedModel;
+pub use adapted_relation::{Contribution, FusedRelation};
 pub(crate) use open_run::open;
 pub(crate) use run_version_1::{is_version_1, read_version_1};
 pub use sources::Sources;

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use rana_fewshot::Support;
 use rana_graph::{EntityId, Graph, RelationId};
 
-use super::evidence::{Evidence, EvidenceKind, Reason, Values};
+use super::evidence::{Evidence, Values};
+use super::evidence_kind::EvidenceKind;
+use super::reason::Reason;
 use crate::paths::VisibleEdges;
 
 /// The share of the support with this very tail.

@@ -3,7 +3,7 @@
 use rana_fewshot::{EpisodeError, Fold};
 
 use super::field_checks::ConfigError;
-use super::parameters::DimensionMismatch;
+use super::start_vectors::DimensionMismatch;
 use super::run_error::RunError;
 
 /// Why a model cannot be trained.

@@ -12,11 +12,12 @@ use rana_graph::{Observer, Split, Store};
 use super::calibration::calibrate;
 use super::error::TrainingError;
 use super::field_checks::require;
-use super::log::{LogEntry, LogLine, TrainingLog, ValidationReport};
-use super::parameters::{ParameterLayout, StartVectors};
+use super::training_log::{LogEntry, LogLine, TrainingLog, ValidationReport};
+use super::parameters::ParameterLayout;
+use super::start_vectors::StartVectors;
 use super::run::Run;
 use super::run_config::RunConfig;
-use super::state::{TrainingOutcome, TrainingState};
+use super::training_state::{TrainingOutcome, TrainingState};
 use super::trainer::Trainer;
 use super::trainer_config::Lengths;
 

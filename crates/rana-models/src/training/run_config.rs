@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::field_checks::ConfigError;
 use super::model_config::ModelConfig;
-use super::parameters::StartVectors;
+use super::start_vectors::StartVectors;
 use super::stepped_model::SteppedConfig;
 use super::trainer_config::{Lengths, TrainerConfig};
 use crate::registry::{self, RegistryError};

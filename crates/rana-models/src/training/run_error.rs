@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rana_embed::VectorError;
 
 use super::field_checks::ConfigError;
-use super::run_manifest::ManifestError;
+use super::manifest_error::ManifestError;
 
 /// Why a run cannot be read or written.
 #[derive(Debug, thiserror::Error)]

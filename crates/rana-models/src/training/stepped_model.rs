@@ -10,7 +10,8 @@ use serde::de::DeserializeOwned;
 
 use super::field_checks::ConfigError;
 use super::meta_task::MetaTask;
-use super::parameters::{ParameterLayout, Parameters, StartVectors};
+use super::parameters::{ParameterLayout, Parameters};
+use super::start_vectors::StartVectors;
 use super::row_gradients::SummedRows;
 use super::trainer_config::TrainerConfig;
 

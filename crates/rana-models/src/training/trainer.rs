@@ -8,12 +8,13 @@ use rana_graph::{Graph, Observer, Pair, RelationId, Split, TaskSet, Unit};
 use rayon::prelude::*;
 
 use super::error::TrainingError;
-use super::log::{LogEntry, StepReport, TrainingLog, ValidationReport};
+use super::training_log::{LogEntry, StepReport, TrainingLog, ValidationReport};
 use super::meta_task::{Contrasts, MetaTask};
-use super::optimiser::{Adam, Moments, RowMoments};
-use super::parameters::{Parameters, StartVectors};
+use super::adam::{Adam, Moments, RowMoments};
+use super::parameters::Parameters;
+use super::start_vectors::StartVectors;
 use super::run_config::RunConfig;
-use super::state::{Best, TrainingOutcome, TrainingState};
+use super::training_state::{Best, TrainingOutcome, TrainingState};
 use super::stepped_model::{NegativeChoice, NegativeCounts, NegativeRule, StepResult, SteppedModel};
 use super::trainer_config::TrainerConfig;
 use crate::seed::{Purpose, rng};

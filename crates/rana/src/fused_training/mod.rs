@@ -1,7 +1,10 @@
 //! The training of `rana-fused`: the trainings that it needs, and the trust in evidence.
 
 mod error;
-mod training;
+#[allow(clippy::module_inception)]
+mod fused_training;
+mod parts;
 
 pub use error::FusedError;
-pub use training::{FusedTraining, Part, Parts};
+pub use fused_training::FusedTraining;
+pub use parts::{Part, Parts};

@@ -19,7 +19,7 @@ use super::evidence_learning::{self, EvidenceLearning};
 use super::known_facts::KnownFacts;
 use super::learning_identity::LearningIdentity;
 use super::measuring::SHOTS;
-use super::plan::Plan;
+use super::vector_training_plan::Plan;
 use super::quality::{QUALITY, Quality};
 use super::schedule::Schedule;
 use super::vector_files::vectors;

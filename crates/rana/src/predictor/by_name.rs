@@ -6,8 +6,9 @@ use serde::Serialize;
 use super::error::PredictorError;
 use super::learned_relation::LearnedRelation;
 use super::predictor::Predictor;
-use super::relation_names::{UnknownRelation, entity_by_last_part, relation, type_called};
-use super::request::{AnswerLimits, RelationRequest};
+use super::name_lookup::{UnknownRelation, entity_by_last_part, relation, type_called};
+use super::relation_request::RelationRequest;
+use super::answer_limits::AnswerLimits;
 use super::{Answer, Explanation};
 use crate::search::Unresolved;
 

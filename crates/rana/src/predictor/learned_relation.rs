@@ -11,7 +11,8 @@ use rana_models::paths::VisibleEdges;
 use super::error::PrecisionError;
 use super::plausible_heads::plausible_heads;
 use super::predictor::Predictor;
-use super::request::{AnswerLimits, RelationRequest};
+use super::relation_request::RelationRequest;
+use super::answer_limits::AnswerLimits;
 
 /// A relation that a model has learned from its support; it lives on its own.
 pub struct LearnedRelation {

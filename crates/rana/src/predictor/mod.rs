@@ -12,8 +12,9 @@ mod namesakes;
 mod plausible_heads;
 #[allow(clippy::module_inception)]
 mod predictor;
-mod relation_names;
-mod request;
+mod name_lookup;
+mod relation_request;
+mod answer_limits;
 #[cfg(test)]
 mod tests;
 
@@ -24,5 +25,6 @@ pub use learned_relation::{Answer, LearnedRelation};
 pub use named_entity::NamedEntity;
 pub use namesakes::distinctions;
 pub use predictor::Predictor;
-pub use relation_names::{UnknownRelation, relation};
-pub use request::{AnswerLimits, CandidateChoice, RelationRequest};
+pub use name_lookup::{UnknownRelation, relation};
+pub use relation_request::{CandidateChoice, RelationRequest};
+pub use answer_limits::AnswerLimits;

@@ -3,14 +3,15 @@
 //! | file | concept |
 //! | --- | --- |
 //! | `sweep.rs` | a plan carried out on a graph |
-//! | `plan.rs`, `value_range.rs` | which settings are tried |
-//! | `report.rs` | the results, and which configuration is best |
+//! | `sweep_plan.rs`, `value_range.rs` | which settings are tried |
+//! | `sweep_report.rs` | the results, and which configuration is best |
 //! | `plots.rs`, `dev_curve.rs` | the pictures of a report, and the curve of a training |
 
 mod dev_curve;
-mod plan;
+mod sweep_plan;
+mod plan_error;
 mod plots;
-mod report;
+mod sweep_report;
 #[allow(clippy::module_inception)]
 mod sweep;
 #[cfg(test)]
@@ -18,7 +19,8 @@ mod tests;
 mod value_range;
 
 pub use dev_curve::{CurvePoint, dev_curve};
-pub use plan::{Configuration, PlanError, Select, SweepPlan};
-pub use report::{SweepReport, SweepRow, SweepTrialReport};
+pub use sweep_plan::{Configuration, Select, SweepPlan};
+pub use plan_error::PlanError;
+pub use sweep_report::{SweepReport, SweepRow, SweepTrialReport};
 pub use sweep::Sweep;
 pub use value_range::RangeError;

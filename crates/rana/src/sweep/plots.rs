@@ -7,8 +7,8 @@ use rana_eval::Spread;
 
 use super::Sweep;
 use super::dev_curve::dev_curve;
-use super::plan::look_up;
-use super::report::{SweepReport, SweepRow};
+use super::sweep_plan::look_up;
+use super::sweep_report::{SweepReport, SweepRow};
 use crate::trial::{TrialError, Workspace};
 
 /// How many learning curves are drawn.

@@ -2,7 +2,7 @@
 
 mod answering;
 mod completed_relation;
-mod names;
+mod resolver;
 mod requested_relation;
 mod shard;
 
@@ -18,7 +18,7 @@ use rana::predictor::{AnswerLimits, LearnedRelation, Predictor};
 
 use self::answering::Answering;
 use self::completed_relation::CompletedRelation;
-use self::names::Resolver;
+use self::resolver::Resolver;
 use self::requested_relation::RequestedRelation;
 use self::shard::Shard;
 use crate::error::CliError;

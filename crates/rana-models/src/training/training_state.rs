@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::optimiser::{Moments, RowMoments};
+use super::adam::{Moments, RowMoments};
 use super::parameters::Parameters;
 use super::run_manifest::BestRecord;
 

@@ -3,7 +3,7 @@
 use rana_eval::{CardResult, EvaluationCard, Official, RelationCard};
 use serde::{Deserialize, Serialize};
 
-use super::identity::TrialIdentity;
+use super::trial_identity::TrialIdentity;
 
 /// What is measured of a trained model: dev always, test only on request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

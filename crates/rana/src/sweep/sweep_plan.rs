@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::value_range::{RangeError, ValueRange};
 use crate::settings::{Settings, assignment};
+use super::plan_error::PlanError;
 
 /// How a sweep ranks its configurations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,41 +79,6 @@ impl Default for SweepPlan {
             random: None,
         }
     }
-}
-
-/// A plan that cannot be carried out.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum PlanError {
-    /// The file is not a plan.
-    #[error("{0}")]
-    Malformed(String),
-    /// There is no such preset.
-    #[error("preset: {0}")]
-    Preset(String),
-    /// A field of the plan cannot be used.
-    #[error("{field}: {message}")]
-    Field {
-        /// The field.
-        field: String,
-        /// What is wrong with it.
-        message: String,
-    },
-    /// A range cannot be drawn from.
-    #[error("random.{field}: {source}")]
-    Range {
-        /// The setting.
-        field: String,
-        /// What is wrong with it.
-        source: RangeError,
-    },
-    /// A configuration cannot be used.
-    #[error("{settings}: {message}")]
-    Configuration {
-        /// The settings of the configuration.
-        settings: String,
-        /// What is wrong with it.
-        message: String,
-    },
 }
 
 /// One configuration of a sweep.

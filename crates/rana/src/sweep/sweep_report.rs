@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rana_eval::Spread;
 use serde::Serialize;
 
-use super::plan::{Select, SweepPlan};
+use super::sweep_plan::{Select, SweepPlan};
 use crate::report::ResultsTable;
 use crate::settings::assignment;
 use crate::trial::{TrialError, TrialOutcome, TrialResult, Workspace};

@@ -4,7 +4,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::error::TrainingError;
-use super::state::TrainingState;
+use super::training_state::TrainingState;
 use super::stepped_model::Diagnostics;
 
 /// The result of one step.

@@ -3,7 +3,8 @@
 
 use rana_fewshot::{LeftOut, Support, SupportError};
 
-use super::evidence::{Evidence, EvidenceKind};
+use super::evidence::Evidence;
+use super::evidence_kind::EvidenceKind;
 use super::evidence_matrix::evidence_matrix;
 use super::sources::Sources;
 

@@ -1,12 +1,7 @@
 //! [`ConfigError`]: a setting of a pre-training that cannot be used, and the checks that find it.
 
-use serde::{Deserialize, Serialize};
-use crate::loss::Loss;
-use crate::model::{ModelKind, Norm};
-use crate::negatives::Negatives;
-use crate::optimiser::Optimiser;
-use crate::regulariser::Regulariser;
 use super::embed_config::EmbedConfig;
+use crate::model::ModelKind;
 
 /// A field of a configuration that cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

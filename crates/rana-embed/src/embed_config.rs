@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::config_error::{ConfigError, at_least_one, positive};
 use crate::loss::Loss;
 use crate::model::{ModelKind, Norm};
 use crate::negatives::Negatives;
 use crate::optimiser::Optimiser;
 use crate::regulariser::Regulariser;
-use super::config_error::{ConfigError, at_least_one, positive};
 
 /// How threads share the parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -2,20 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use rana_graph::{Array, DirectoryLock, Graph, RelationId, unfinished, write_file_atomically};
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
-use crate::embed_config::EmbedConfig;
-use crate::format::safetensors;
-use crate::model::{ModelKind, Norm};
-use crate::parameters::Parameters;
-use crate::table::Table;
-use crate::training::Checkpoint;
-use crate::vector_error::VectorError;
-use crate::vectors::Vectors;
-use super::relation_rows::RelationRows;
+
 use super::embedding_set::EmbeddingMetadata;
+use crate::table::Table;
+use crate::vector_error::VectorError;
 
 /// The version of the layout that this program reads and writes.
 pub const EMBEDDING_VERSION: u32 = 1;

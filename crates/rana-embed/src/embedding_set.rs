@@ -13,10 +13,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rana_graph::{Array, DirectoryLock, Graph, RelationId, unfinished, write_file_atomically};
+use rana_graph::{Array, DirectoryLock, Graph, unfinished, write_file_atomically};
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
+use super::embedding_manifest::{
+    DATA_ENDING, DATA_PREFIX, EMBEDDING_VERSION, FORMAT, MANIFEST, Manifest, TableRecord, data_name,
+    read_manifest,
+};
+use super::relation_rows::RelationRows;
 use crate::embed_config::EmbedConfig;
 use crate::format::safetensors;
 use crate::model::{ModelKind, Norm};
@@ -25,8 +29,6 @@ use crate::table::Table;
 use crate::training::Checkpoint;
 use crate::vector_error::VectorError;
 use crate::vectors::Vectors;
-use super::relation_rows::RelationRows;
-use super::embedding_manifest::{DATA_ENDING, DATA_PREFIX, EMBEDDING_VERSION, FORMAT, MANIFEST, Manifest, TableRecord, data_name, read_manifest};
 
 /// The names of the two tables.
 pub(crate) const ENTITIES: &str = "entities";

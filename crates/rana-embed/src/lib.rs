@@ -6,26 +6,26 @@
 //! and its relation. The score of the fact is the similarity of the query and the row of the entity at the other end.
 //! A higher score is better, for every model.
 
-mod embed_config;
 mod config_error;
 pub mod elementary_functions;
-mod embedding_set;
+mod embed_config;
 mod embedding_manifest;
-mod relation_rows;
+mod embedding_set;
 pub mod format;
 mod huge_pages;
 pub mod link_prediction;
 mod loss;
 pub mod matmul;
 mod model;
-mod negatives;
 mod negative_sampler;
+mod negatives;
 mod optimiser;
 mod parameters;
 pub mod prefetch;
 mod preset;
 mod recommended_config;
 mod regulariser;
+mod relation_rows;
 mod seed;
 mod side;
 mod similarity;
@@ -34,11 +34,10 @@ mod training;
 mod vector_error;
 mod vectors;
 
-pub use embed_config::{EmbedConfig, Updates, Validation};
 pub use config_error::ConfigError;
-pub use embedding_set::{EmbeddingMetadata, EmbeddingSet, VectorsTarget};
+pub use embed_config::{EmbedConfig, Updates, Validation};
 pub use embedding_manifest::EMBEDDING_VERSION;
-pub use relation_rows::RelationRows;
+pub use embedding_set::{EmbeddingMetadata, EmbeddingSet, VectorsTarget};
 pub use loss::Loss;
 pub use model::{ModelKind, Norm};
 pub use negatives::{Negatives, Pool, Sides};
@@ -46,6 +45,7 @@ pub use optimiser::Optimiser;
 pub use parameters::Parameters;
 pub use preset::{PRESETS, Preset, PresetError, preset_names};
 pub use regulariser::Regulariser;
+pub use relation_rows::RelationRows;
 pub use side::Side;
 pub use similarity::{Blocks, Similarity};
 pub use table::{Norms, Table};

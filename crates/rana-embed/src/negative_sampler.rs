@@ -3,11 +3,10 @@
 use rana_graph::{EntityId, Fact, Graph, Lists};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use serde::{Deserialize, Serialize};
-use crate::config_error::{ConfigError, at_least_one};
+
+use super::negatives::{Negatives, Pool};
 use crate::side::Side;
 use crate::training::{Among, Listed};
-use super::negatives::{Pool, Negatives};
 
 /// After this many failed draws a pool counts as having no allowed entity.
 const TRIES: usize = 64;
@@ -173,5 +172,81 @@ impl Known {
 
     fn answers(&self, fact: usize) -> &[EntityId] {
         self.answers.get(self.list_of[fact] as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::negatives::Sides;
+    use crate::seed::{Purpose, rng};
+    use proptest::prelude::*;
+    use rana_graph::{Duplicates, GraphBuilder, RelationId};
+
+    fn graph(facts: &[(u32, u32, u32)]) -> Graph {
+        let mut builder = GraphBuilder::new(Duplicates::Keep);
+        for entity in 0..12 {
+            builder.intern_entity(&entity.to_string());
+        }
+        for relation in 0..3 {
+            builder.intern_relation(&relation.to_string());
+        }
+        for &(head, relation, tail) in facts {
+            builder.add(Fact {
+                head: EntityId(head),
+                relation: RelationId::forward(relation),
+                tail: EntityId(tail),
+            });
+        }
+        for entity in 0..9 {
+            builder.add_type(EntityId(entity), ["even", "odd"][entity as usize % 2]);
+        }
+        builder.finish()
+    }
+
+    proptest! {
+        #[test]
+        fn draws_come_from_the_pool_and_exactly_known_facts_are_masked(
+            facts in prop::collection::vec((0u32..12, 0u32..3, 0u32..12), 1..60),
+            pool in prop::sample::select(Pool::ALL),
+            side in prop::sample::select(&[Side::Head, Side::Tail][..]),
+            count in 1usize..40,
+            seed in any::<u64>(),
+        ) {
+            let graph = graph(&facts);
+            let facts = graph.facts();
+            let config = Negatives { count, pool, shared_by: facts.len(), ..Negatives::default() };
+            let sampler = Sampler::new(config, &graph, facts, 3);
+            let chunk: Vec<Listed> = Listed::all(facts).step_by(3).collect();
+            let mut negatives = vec![0; count];
+            sampler.draw(&mut rng(seed, Purpose::Negatives, [0, 0]), side, &chunk, None, &mut negatives);
+            prop_assert!(negatives.is_sorted());
+            for &negative in &negatives {
+                let allowed = chunk.iter().any(|&Listed { fact, .. }| {
+                    let truth = side.answer(fact);
+                    match pool {
+                        Pool::All => true,
+                        Pool::Types => {
+                            graph.types(truth).is_empty() || graph.types(truth) == graph.types(EntityId(negative))
+                        }
+                        Pool::Range => facts
+                            .iter()
+                            .any(|other| other.relation == fact.relation && side.answer(*other).0 == negative),
+                    }
+                });
+                prop_assert!(allowed && negative < 12);
+            }
+            let mut scores = vec![1.0; chunk.len() * count];
+            sampler.mask(side, &chunk, &negatives, &mut scores);
+            for (&Listed { fact, .. }, scores) in chunk.iter().zip(scores.chunks_exact(count)) {
+                for (&negative, &score) in negatives.iter().zip(scores) {
+                    let corrupted = match side {
+                        Side::Head => Fact { head: EntityId(negative), ..fact },
+                        Side::Tail => Fact { tail: EntityId(negative), ..fact },
+                    };
+                    prop_assert_eq!(facts.contains(&corrupted), score == f32::NEG_INFINITY);
+                }
+            }
+        }
     }
 }

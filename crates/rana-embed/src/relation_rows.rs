@@ -1,20 +1,11 @@
 //! [`RelationRows`]: which directions of a relation have a row, and whether tables have the rows that a graph needs.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
-use rana_graph::{Array, DirectoryLock, Graph, RelationId, unfinished, write_file_atomically};
+use rana_graph::{Graph, RelationId};
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
-use crate::embed_config::EmbedConfig;
-use crate::format::safetensors;
-use crate::model::{ModelKind, Norm};
-use crate::parameters::Parameters;
-use crate::table::Table;
-use crate::training::Checkpoint;
-use crate::vector_error::VectorError;
-use crate::vectors::Vectors;
+
 use super::embedding_set::{ENTITIES, RELATIONS};
+use crate::table::Table;
+use crate::vector_error::VectorError;
 
 /// Which directions of a relation have a row in a relation table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

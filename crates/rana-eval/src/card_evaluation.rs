@@ -4,18 +4,21 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Instant;
 
 use rana_embed::link_prediction::{Metrics, Rank, TieRule};
-use rana_fewshot::{EpisodeError, FewShotModel, SupportError, SupportOrder};
+use rana_fewshot::{EpisodeError, FewShotModel, SupportOrder};
 use rana_graph::{Graph, Observer, Split, TaskSet, Unit};
 use rayon::prelude::*;
 
+use super::row_ranks::RowRanks;
 use crate::averages::{Averages, Spread};
 use crate::candidate_policy::CandidatePolicy;
-use crate::evaluation_card::{BaselineRow, CardResult, Common, EvaluationCard, HitsAt, Official, Protocol, Provenance, RelationCard, RelationMrr, RelationResampled, Resampled, Ties};
+use crate::evaluation_card::{
+    BaselineRow, CardResult, Common, EvaluationCard, HitsAt, Official, Protocol, Provenance, RelationCard,
+    RelationMrr, RelationResampled, Resampled, Ties,
+};
 use crate::few_shot_evaluation::{FewShotError, official_seed};
 use crate::few_shot_report::MacroMetrics;
 use crate::peak_memory::peak_memory;
 use crate::task_ranking::TaskRanking;
-use super::row_ranks::RowRanks;
 
 /// A model and the name of its row.
 pub type NamedModel<'m> = (&'m str, &'m dyn FewShotModel);

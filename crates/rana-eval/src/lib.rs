@@ -13,21 +13,24 @@
 
 mod averages;
 mod candidate_policy;
-mod evaluation_card;
 mod card_evaluation;
-mod row_ranks;
 pub mod confidence;
+mod evaluation_card;
 mod few_shot_evaluation;
 mod few_shot_report;
 mod peak_memory;
+mod row_ranks;
 mod task_ranking;
 #[cfg(test)]
 mod test_models;
 
 pub use averages::{Averages, Spread};
 pub use candidate_policy::CandidatePolicy;
-pub use evaluation_card::{BaselineRow, CardResult, Common, EvaluationCard, HitsAt, Official, Protocol, Provenance, RelationCard, RelationMrr, RelationResampled, Resampled, Ties};
 pub use card_evaluation::{CardSettings, NamedModel};
+pub use evaluation_card::{
+    BaselineRow, CardResult, Common, EvaluationCard, HitsAt, Official, Protocol, Provenance, RelationCard,
+    RelationMrr, RelationResampled, Resampled, Ties,
+};
 pub use few_shot_evaluation::{FewShotError, FewShotEvaluation};
 pub use few_shot_report::{FewShotReport, MacroMetrics, TaskReport};
 pub use peak_memory::peak_memory;

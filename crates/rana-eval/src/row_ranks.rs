@@ -1,18 +1,7 @@
 //! [`RowRanks`]: the ranks of one model of a card.
 
-use std::collections::{BTreeMap, HashSet};
-use std::time::Instant;
-use rana_embed::link_prediction::{Metrics, Rank, TieRule};
-use rana_fewshot::{EpisodeError, FewShotModel, SupportError, SupportOrder};
-use rana_graph::{Graph, Observer, Split, TaskSet, Unit};
-use rayon::prelude::*;
-use crate::averages::{Averages, Spread};
-use crate::candidate_policy::CandidatePolicy;
-use crate::evaluation_card::{BaselineRow, CardResult, Common, EvaluationCard, HitsAt, Official, Protocol, Provenance, RelationCard, RelationMrr, RelationResampled, Resampled, Ties};
-use crate::few_shot_evaluation::{FewShotError, official_seed};
-use crate::few_shot_report::MacroMetrics;
-use crate::peak_memory::peak_memory;
-use crate::task_ranking::TaskRanking;
+use rana_embed::link_prediction::Rank;
+use rana_fewshot::SupportError;
 
 /// The ranks of one row: by draw, task and query.
 pub(super) struct RowRanks {

@@ -1,12 +1,7 @@
 //! Episodes: small learning problems drawn from the meta-training tasks.
 
-use rana_graph::{Pair, RelationId, Task};
-use rand::RngExt;
-use rand::seq::{SliceRandom, index};
-use rand_chacha::ChaCha8Rng;
-use serde::{Deserialize, Serialize};
+use rana_graph::{Pair, RelationId};
 
-use crate::seed::{Purpose, rng};
 use super::episode_sampler::Sampling;
 
 /// A support set and a query set drawn from one task.

@@ -1,11 +1,7 @@
 //! [`EpisodeError`]: why no episode can be drawn.
 
-use rana_graph::{Pair, RelationId, Task};
-use rand::RngExt;
-use rand::seq::{SliceRandom, index};
-use rand_chacha::ChaCha8Rng;
-use serde::{Deserialize, Serialize};
-use crate::seed::{Purpose, rng};
+use rana_graph::RelationId;
+
 use super::episode_sampler::Sampling;
 
 /// Why no episode can be drawn.

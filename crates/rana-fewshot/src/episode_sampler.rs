@@ -1,13 +1,14 @@
 //! [`EpisodeSampler`]: draws episodes from tasks by an [`EpisodeConfig`].
 
-use rana_graph::{Pair, RelationId, Task};
+use rana_graph::{Pair, Task};
 use rand::RngExt;
 use rand::seq::{SliceRandom, index};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
-use crate::seed::{Purpose, rng};
+
 use super::episode::Episode;
 use super::episode_error::EpisodeError;
+use crate::seed::{Purpose, rng};
 
 /// How the facts of an episode are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -1,9 +1,9 @@
 //! [`FewShotModel`]: what turns a support set into scores.
 
-use rana_graph::{EntityId, Pair, RelationId, Task};
+use rana_graph::{EntityId, Pair};
 
-use crate::reasons::Reasons;
 use super::support::{Support, SupportError};
+use crate::reasons::Reasons;
 
 /// Something that learns a relation from a few of its pairs.
 pub trait FewShotModel: Send + Sync {

@@ -24,14 +24,14 @@ mod data_mode;
 mod episode;
 mod episode_error;
 mod episode_sampler;
+mod few_shot_model;
 mod fold;
 mod left_out;
-mod few_shot_model;
-mod support;
 mod pretraining_facts;
 mod reasons;
 mod seed;
 mod split;
+mod support;
 mod support_order;
 mod training_tasks;
 
@@ -41,16 +41,16 @@ pub use data_mode::DataMode;
 pub use episode::Episode;
 pub use episode_error::EpisodeError;
 pub use episode_sampler::{EpisodeConfig, EpisodeSampler, Sampling};
+pub use few_shot_model::{AdaptedRelation, FewShotModel};
 pub use fold::{Fold, tasks_without};
 pub use left_out::LeftOut;
-pub use few_shot_model::{AdaptedRelation, FewShotModel};
-pub use support::{Support, SupportError};
 pub use pretraining_facts::PretrainingFacts;
 pub use reasons::{AttentionWeight, Reasons, SourceReason};
 pub use split::{
     Assignment, Ratio, RelationNames, RemovedInverse, SplitConfig, SplitCount, SplitError, SplitOutcome,
     SplitReport, SplitSettings, SplitTask, split,
 };
+pub use support::{Support, SupportError};
 pub use support_order::{SupportOrder, first_k, resampled};
 pub use training_tasks::TrainingTasks;
 

@@ -1,7 +1,6 @@
 //! [`Support`]: all that a model is told of a relation.
 
 use rana_graph::{EntityId, Pair, RelationId, Task};
-use crate::reasons::Reasons;
 
 /// All that a model is told of a relation.
 #[derive(Clone, Copy, Debug)]

@@ -17,7 +17,7 @@ use rana::predictor::{AnswerLimits, Predictor, RelationRequest};
 use serde::Serialize;
 
 use super::embed::{Session, Trained};
-use super::eval::card;
+use super::eval::card_text::print_card;
 use super::eval::evaluated_run::card as run_card;
 use super::serve::{ServerArgs, serve};
 use super::stored_vectors::vectors_path;
@@ -228,7 +228,7 @@ impl Story<'_> {
         self.train.print(out)?;
         heading(out, 7, "evaluate", &format!("rana eval {}", self.run))?;
         write!(out, "on relations that neither training has seen, with baselines that learn nothing")?;
-        card::print(&self.card, false, out)?;
+        print_card(&self.card, false, out)?;
         heading(out, 8, "complete", "the relation above, from its five facts")?;
         let rows = self.completion.iter().map(|answered| {
             let mark = |answer: &Answer| {

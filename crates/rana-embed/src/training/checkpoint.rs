@@ -5,17 +5,16 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rana_graph::write_file_atomically;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3Default;
 
+use super::checkpoint_error::CheckpointError;
 use crate::embed_config::EmbedConfig;
-use crate::config_error::ConfigError;
 use crate::huge_pages::zeros;
 use crate::parameters::Parameters;
-use super::checkpoint_error::CheckpointError;
 
 const MAGIC: &[u8; 8] = b"RANAEMB\n";
 pub(super) const VERSION: u32 = 1;

@@ -1,16 +1,10 @@
 //! [`CheckpointError`]: why a checkpoint cannot be read or written.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
-use rana_graph::write_file_atomically;
-use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::Xxh3Default;
-use crate::embed_config::EmbedConfig;
+use std::io;
+use std::path::PathBuf;
+
+use super::checkpoint::VERSION;
 use crate::config_error::ConfigError;
-use crate::huge_pages::zeros;
-use crate::parameters::Parameters;
-use super::checkpoint::{VERSION, Header};
 
 /// Why a checkpoint cannot be written or read.
 #[derive(Debug, thiserror::Error)]

@@ -1,14 +1,13 @@
 //! [`Shard`]: the gradients of a slice of facts, computed by one thread.
 
 use super::row_access::{Rows, Tables};
+use super::row_gradients::RowGradients;
 use super::row_listing::Listing;
 use super::slice::{Plan, Slice};
 use super::unshared_negatives::Unshared;
 use crate::embed_config::EmbedConfig;
 use crate::regulariser::Regulariser;
-
 use crate::similarity::{Blocks, Forward};
-use super::row_gradients::RowGradients;
 
 /// The gradients of a slice of facts.
 #[derive(Default)]

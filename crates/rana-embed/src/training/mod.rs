@@ -22,7 +22,6 @@ mod entity_buckets;
 mod epoch;
 mod error;
 mod gradient_shard;
-mod row_gradients;
 #[cfg(test)]
 mod gradient_tests;
 mod lock_free_update;
@@ -30,6 +29,7 @@ mod one_negative;
 mod pretraining;
 mod relation_copies;
 mod row_access;
+mod row_gradients;
 mod row_lease;
 mod row_listing;
 mod slice;

@@ -1,12 +1,5 @@
 //! [`RowGradients`]: gradients of some rows of a table.
 
-use super::row_access::{Rows, Tables};
-use super::row_listing::Listing;
-use super::slice::{Plan, Slice};
-use super::unshared_negatives::Unshared;
-use crate::embed_config::EmbedConfig;
-use crate::regulariser::Regulariser;
-use crate::similarity::{Blocks, Forward};
 use super::gradient_shard::resize;
 
 /// Gradients of rows. `gradients` starts with one row for each of `rows`, which are unordered and may repeat; the

@@ -3,8 +3,8 @@
 use rana_graph::{Fact, FewShotRule, Graph, Lists, RelationId, Split};
 use rand::seq::SliceRandom;
 
-use super::config::SplitSettings;
 use super::assignment_rule::{Assignment, Ratio, RelationNames};
+use super::config::SplitSettings;
 use super::error::SplitError;
 use crate::seed::{Purpose, rng};
 

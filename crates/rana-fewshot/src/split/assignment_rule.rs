@@ -1,9 +1,10 @@
 //! [`Assignment`]: how relations are assigned to train, dev and test, by a ratio or by names.
 
 use std::collections::HashMap;
+
 use rana_graph::Split;
 use serde::{Deserialize, Serialize};
-use crate::candidates::CandidateRule;
+
 use super::error::SplitError;
 
 /// How relations are assigned to train, dev and test.

@@ -1,13 +1,10 @@
 //! The settings of a split, and what can be wrong with them.
 
-use std::collections::HashMap;
-
-use rana_graph::Split;
 use serde::{Deserialize, Serialize};
 
-use crate::candidates::CandidateRule;
+use super::assignment_rule::Assignment;
 use super::error::SplitError;
-use super::assignment_rule::{Assignment, Ratio};
+use crate::candidates::CandidateRule;
 
 /// The settings of a split as they are written down; [`SplitConfig`] is the checked form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,9 +1,6 @@
 //! [`SplitError`]: why a graph cannot be split.
 
-use std::collections::HashMap;
 use rana_graph::Split;
-use serde::{Deserialize, Serialize};
-use crate::candidates::CandidateRule;
 
 /// Why a graph cannot be split as asked.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

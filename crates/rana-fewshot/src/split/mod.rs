@@ -9,8 +9,8 @@
 //! | `report.rs` | what was done and what is left |
 
 mod assignment;
-mod config;
 mod assignment_rule;
+mod config;
 mod error;
 mod inverse_relations;
 mod report;
@@ -19,8 +19,8 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-pub use config::{SplitConfig, SplitSettings};
 pub use assignment_rule::{Assignment, Ratio, RelationNames};
+pub use config::{SplitConfig, SplitSettings};
 pub use error::SplitError;
 pub use report::{RemovedInverse, SplitCount, SplitReport, SplitTask};
 pub use split::{SplitOutcome, split};

@@ -4,13 +4,12 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::str::FromStr;
 
+use super::export_error::ExportError;
 use super::release;
 use crate::atomic_file::beside;
 use crate::fact::Fact;
 use crate::graph::Graph;
-use crate::store::hint;
 use crate::tasks::TaskSet;
-use super::export_error::ExportError;
 
 /// A format facts can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

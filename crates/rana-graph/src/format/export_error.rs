@@ -1,14 +1,8 @@
 //! [`ExportError`]: why facts cannot be written.
 
-use std::io::{self, Write};
-use std::path::Path;
-use std::str::FromStr;
-use super::release;
-use crate::atomic_file::beside;
-use crate::fact::Fact;
-use crate::graph::Graph;
+use std::io;
+
 use crate::store::hint;
-use crate::tasks::TaskSet;
 
 /// Why facts could not be exported.
 #[derive(Debug, thiserror::Error)]

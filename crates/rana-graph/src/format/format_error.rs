@@ -1,11 +1,10 @@
 //! [`FormatError`]: why a file cannot be read.
 
-use std::fmt;
 use std::io;
 
+use super::place::Place;
 use super::{ColumnsProblem, Format, Limit};
 use crate::store::hint;
-use super::place::Place;
 
 /// Why a file could not be imported.
 #[derive(Debug, thiserror::Error)]

@@ -5,11 +5,13 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+
 use sha2::{Digest, Sha256};
+
 use super::limits::{Ceiling, Passed, RECORD, passed};
+use super::source::Source;
 use super::{FormatError, Place};
 use crate::observer::Observer;
-use super::source::Source;
 
 /// How many bytes of a file are used to detect its format.
 const SAMPLE: usize = 64 * 1024;

@@ -1,9 +1,6 @@
 //! [`Place`]: where in a file something stands, for messages.
 
 use std::fmt;
-use std::io;
-use super::{ColumnsProblem, Format, Limit};
-use crate::store::hint;
 
 /// A place in an input: file, and line and column where they are known, both counted from one.
 #[derive(Clone, Debug, PartialEq, Eq)]

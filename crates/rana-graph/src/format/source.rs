@@ -1,16 +1,6 @@
 //! [`Source`]: an input of an import: a file, a directory, standard input, or bytes in memory.
 
-use std::cell::RefCell;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
-
-use sha2::{Digest, Sha256};
-
-use super::limits::{Ceiling, Passed, RECORD, passed};
-use super::{FormatError, Place};
-use crate::observer::Observer;
 
 /// One input: a file, a directory, standard input, or bytes in memory.
 #[derive(Clone, Debug)]

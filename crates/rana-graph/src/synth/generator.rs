@@ -1,23 +1,17 @@
 //! [`Synth`]: a graph to be generated, part by part.
 
-use std::collections::BTreeMap;
-use std::fmt::Display;
-use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use serde::Serialize;
+
 use super::background::{Background, BackgroundCounts, Triple};
 use super::config::SynthConfig;
 use super::emitted_facts::Known;
-use super::error::SynthError;
-use super::few_shot_relations::{FewShot, SynthTask};
+use super::few_shot_relations::FewShot;
 use super::latent_space::Space;
 use super::schema::{RelationName, Schema};
-use crate::atomic_file::beside;
 use crate::observer::{Observer, Unit};
-use crate::split::Split;
 
 /// How many facts are written between two reports of progress.
 const PROGRESS_EVERY: u64 = 1 << 16;

@@ -1,13 +1,8 @@
 //! [`Rule`]: what a relation means in the latent space, and [`Schema`]: the background's rules.
 
-use std::fmt;
-
 use rand::RngExt;
-use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use super::config::SynthSettings;
-use super::emitted_facts::Known;
 use super::latent_space::{Shift, Space, add, negate};
 
 /// Where the tails of one head lie around the translated point, in the order they are used.

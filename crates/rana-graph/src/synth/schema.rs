@@ -1,13 +1,15 @@
 //! [`Schema`]: the rules of all background relations, and their names.
 
 use std::fmt;
+
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
+
 use super::config::SynthSettings;
 use super::emitted_facts::Known;
-use super::latent_space::{Shift, Space, add, negate};
-use super::rule::{AROUND, TRIES, Translation, Rule};
+use super::latent_space::Space;
+use super::rule::{AROUND, Rule, TRIES, Translation};
 
 /// The rules of all background relations: translations first, then inverses, compositions and
 /// symmetric relations.

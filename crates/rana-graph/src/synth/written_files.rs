@@ -1,4 +1,4 @@
-//! Writers: a release directory, or the background facts alone.
+//! A generated graph as files: a release directory, or the background facts alone.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -6,21 +6,16 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
-use super::background::{Background, BackgroundCounts, Triple};
+use super::background::BackgroundCounts;
 use super::config::SynthConfig;
-use super::emitted_facts::Known;
 use super::error::SynthError;
 use super::few_shot_relations::{FewShot, SynthTask};
-use super::latent_space::Space;
-use super::schema::{RelationName, Schema};
-use crate::atomic_file::beside;
-use crate::observer::{Observer, Unit};
-use crate::split::Split;
 use super::generator::{BUFFER, Synth};
+use crate::atomic_file::beside;
+use crate::observer::Observer;
+use crate::split::Split;
 
 /// What was generated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

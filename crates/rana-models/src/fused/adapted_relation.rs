@@ -1,16 +1,14 @@
 //! [`FusedRelation`]: a relation after its support, with the weight of each source.
 
 use std::borrow::Cow;
-use rana_fewshot::{
-    AdaptedRelation, CandidatePlaces, FewShotModel, Reasons, SourceReason, Support, SupportError,
-};
+
+use rana_fewshot::{AdaptedRelation, CandidatePlaces, Reasons, SourceReason};
 use rana_graph::{EntityId, Pair};
+
 use super::evidence::{Evidence, Values};
 use super::evidence_kind::EvidenceKind;
 use super::reason::Reason;
-use super::support_record::support_records;
 use super::sources::Sources;
-use super::trust::TrustedSource;
 
 /// Evidence and what it counts.
 pub(super) struct Weighed {

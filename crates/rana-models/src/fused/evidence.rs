@@ -1,12 +1,10 @@
 //! [`Evidence`]: one thing that speaks for a tail, with a value and a reason.
 
 use rana_fewshot::AdaptedRelation;
-use rana_graph::{EntityId, Graph, RelationId};
-use serde::{Deserialize, Serialize};
+use rana_graph::EntityId;
 
-use crate::paths::same_name;
-use super::reason::Reason;
 use super::evidence_kind::EvidenceKind;
+use super::reason::Reason;
 
 rana_graph::named!(EvidenceKind, "evidence", {
     Translation => "translation",

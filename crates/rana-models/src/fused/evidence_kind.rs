@@ -1,10 +1,6 @@
 //! [`EvidenceKind`]: the list of all kinds of evidence.
 
-use rana_fewshot::AdaptedRelation;
-use rana_graph::{EntityId, Graph, RelationId};
 use serde::{Deserialize, Serialize};
-use crate::paths::same_name;
-use super::reason::Reason;
 
 /// The sources of evidence. Each is one number per pair, and can be switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

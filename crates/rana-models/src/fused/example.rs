@@ -1,6 +1,5 @@
 //! [`Example`]: one support with its queries, as the fits of trust see it.
 
-use rayon::prelude::*;
 use super::support_record::SupportRecord;
 use super::trust::{TERMS, terms};
 

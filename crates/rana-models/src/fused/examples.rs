@@ -9,11 +9,11 @@ use super::config::FusedConfig;
 use super::evidence::{Evidence, Values};
 use super::evidence_kind::EvidenceKind;
 use super::evidence_matrix::evidence_matrix;
-use super::support_record::support_records;
-use super::likelihood_fit::{Prior, fit};
 use super::example::{Example, ExampleQuery};
+use super::likelihood_fit::{Prior, fit};
 use super::prior::prior;
 use super::sources::Sources;
+use super::support_record::support_records;
 use super::trust::{TERMS, Trust, TrustedSource};
 use crate::seed::{Purpose, rng};
 

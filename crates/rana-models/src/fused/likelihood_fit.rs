@@ -5,9 +5,8 @@
 
 use rayon::prelude::*;
 
-use super::support_record::SupportRecord;
-use super::trust::{TERMS, terms};
 use super::example::Example;
+use super::trust::TERMS;
 
 /// Where the right candidates are most likely.
 pub(super) struct Likely {

@@ -33,42 +33,42 @@
 //!   ([`FusedConfig::folds`]).
 //! - The filter of known tails only removes rivals of a query.
 
+mod adapted_relation;
 mod config;
 mod evidence;
 mod evidence_kind;
-mod reason;
 mod evidence_matrix;
 mod evidence_run;
 mod evidence_run_error;
-mod examples;
-mod support_record;
-mod likelihood_fit;
 mod example;
+mod examples;
+mod likelihood_fit;
 mod model;
-mod adapted_relation;
 mod name_evidence;
 mod open_run;
 mod path_evidence;
 mod prior;
 mod rank_fit;
+mod reason;
 mod run_version_1;
 mod sources;
+mod support_record;
 mod tail_evidence;
 #[cfg(test)]
 mod tests;
 mod trust;
 mod vector_evidence;
 
+pub use adapted_relation::{Contribution, FusedRelation};
 pub use config::{FusedConfig, FusedConfigError};
 pub use evidence::{Evidence, FewValues, Values};
 pub use evidence_kind::EvidenceKind;
-pub use reason::Reason;
 pub use evidence_run::{EvidenceRun, FusedScores, PartPaths};
 pub use evidence_run_error::EvidenceRunError;
 pub use examples::{Examples, prior_trust};
 pub use model::FusedModel;
-pub use adapted_relation::{Contribution, FusedRelation};
 pub(crate) use open_run::open;
+pub use reason::Reason;
 pub(crate) use run_version_1::{is_version_1, read_version_1};
 pub use sources::Sources;
 pub use trust::{Trust, TrustedSource};

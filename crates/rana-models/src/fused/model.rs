@@ -1,19 +1,13 @@
 //! [`FusedModel`]: a trained model and the evidence in the graph, weighted for each relation.
 
-use std::borrow::Cow;
+use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};
 
-use rana_fewshot::{
-    AdaptedRelation, CandidatePlaces, FewShotModel, Reasons, SourceReason, Support, SupportError,
-};
-use rana_graph::{EntityId, Pair};
-
-use super::evidence::{Evidence, Values};
-use super::evidence_kind::EvidenceKind;
-use super::reason::Reason;
-use super::support_record::support_records;
-use super::sources::Sources;
-use super::trust::TrustedSource;
 use super::adapted_relation::{FusedRelation, Usual, Weighed};
+use super::evidence::Values;
+use super::evidence_kind::EvidenceKind;
+use super::sources::Sources;
+use super::support_record::support_records;
+use super::trust::TrustedSource;
 
 /// A trained model and other evidence: the score of a tail is the sum of what all sources say of it, each weighted by
 /// how far it is trusted in general and by its leave-one-out score on the support.

@@ -1,8 +1,8 @@
 //! [`Reason`]: why a source of evidence speaks for a tail.
 
-use rana_fewshot::AdaptedRelation;
-use rana_graph::{EntityId, Graph, RelationId};
-use serde::{Deserialize, Serialize};
+use rana_graph::{Graph, RelationId};
+use serde::Serialize;
+
 use crate::paths::same_name;
 
 /// Why a tail is likely, in parts that a program can use.

@@ -12,12 +12,12 @@ use rana_graph::{
 
 use super::evidence::Evidence;
 use super::evidence_kind::EvidenceKind;
-use super::reason::Reason;
 use super::evidence_matrix::evidence_matrix;
-use super::support_record::SupportRecord;
-use super::likelihood_fit::{Prior, fit};
 use super::example::{Example, ExampleQuery};
+use super::likelihood_fit::{Prior, fit};
 use super::rank_fit::RankFit;
+use super::reason::Reason;
+use super::support_record::SupportRecord;
 use super::{Examples, FusedConfig, FusedModel, Sources, Trust, TrustedSource};
 use crate::paths::{EdgeIndex, VisibleEdges};
 use crate::rana::{Rana, RanaConfig};

@@ -15,14 +15,18 @@
 //! | `encoded_translation.rs` | scores between encoded ends |
 //! | `reference.rs`, `gradient_tests.rs` | a plain implementation of the equations, and the test that both agree |
 
+mod activation;
 mod adapted_relation;
 mod chosen_neighbours;
 mod config;
 mod cutoffs;
 mod diagnostics;
+#[cfg(test)]
+mod dual_number;
 mod encoded_pairs;
 mod encoded_translation;
 mod encoder;
+mod encoder_gradients;
 #[cfg(test)]
 mod gradient_tests;
 mod inputs;
@@ -37,6 +41,8 @@ mod neighbour_rows;
 mod objective;
 #[cfg(test)]
 mod reference;
+#[cfg(test)]
+mod reference_fixture;
 mod relation_groups;
 mod step;
 mod stepped_model;

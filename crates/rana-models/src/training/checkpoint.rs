@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::adam::{Moments, RowMoments};
 use super::parameter_tensors::{parameter_tensors, read_parameters};
 use super::parameters::ParameterLayout;
-use super::start_vectors::StartVectors;
 use super::run::{CHECKPOINT, METRICS, NOTE, Run, lock};
 use super::run_error::RunError;
 use super::run_manifest::BestRecord;
+use super::start_vectors::StartVectors;
 use super::training_state::{Best, TrainingState};
 
 /// The content of a checkpoint apart from its tensors.

@@ -3,8 +3,8 @@
 use rana_fewshot::{EpisodeError, Fold};
 
 use super::field_checks::ConfigError;
-use super::start_vectors::DimensionMismatch;
 use super::run_error::RunError;
+use super::start_vectors::DimensionMismatch;
 
 /// Why a model cannot be trained.
 #[derive(Debug, thiserror::Error)]

@@ -1,14 +1,8 @@
 //! [`ManifestError`]: why the manifest of a run cannot be used.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use rana_graph::{FileRecord, Store, write_file_atomically};
-use serde::{Deserialize, Serialize};
-use super::start_vectors::StartVectors;
-use super::training_state::TrainingOutcome;
-use crate::registry;
+use std::io;
+use std::path::PathBuf;
+
 use super::run_manifest::RunManifest;
 
 /// Why the manifest of a run cannot be used.

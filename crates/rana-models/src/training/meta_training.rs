@@ -12,14 +12,14 @@ use rana_graph::{Observer, Split, Store};
 use super::calibration::calibrate;
 use super::error::TrainingError;
 use super::field_checks::require;
-use super::training_log::{LogEntry, LogLine, TrainingLog, ValidationReport};
 use super::parameters::ParameterLayout;
-use super::start_vectors::StartVectors;
 use super::run::Run;
 use super::run_config::RunConfig;
-use super::training_state::{TrainingOutcome, TrainingState};
+use super::start_vectors::StartVectors;
 use super::trainer::Trainer;
 use super::trainer_config::Lengths;
+use super::training_log::{LogEntry, LogLine, TrainingLog, ValidationReport};
+use super::training_state::{TrainingOutcome, TrainingState};
 
 /// The training of a model on a graph.
 pub struct MetaTraining<'s> {

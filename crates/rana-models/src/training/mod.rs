@@ -16,30 +16,30 @@
 //! | `meta_training.rs` | a training on disk: from a graph and vectors to a run |
 //! | `calibration.rs` | how the scores of a trained model become confidence |
 
+mod adam;
 mod calibration;
 mod checkpoint;
 mod error;
 mod field_checks;
 mod learned_rows;
 mod learning_rate;
-mod training_log;
+mod manifest_error;
 mod meta_task;
 mod meta_training;
 mod model_config;
-mod adam;
 mod parameter_tensors;
 mod parameters;
-mod start_vectors;
 pub(crate) mod row_gradients;
 mod run;
 mod run_config;
 mod run_error;
 mod run_manifest;
-mod manifest_error;
-mod training_state;
+mod start_vectors;
 mod stepped_model;
 mod trainer;
 mod trainer_config;
+mod training_log;
+mod training_state;
 mod uniform_negatives;
 mod weight_blocks;
 
@@ -49,23 +49,23 @@ pub(crate) use field_checks::FieldChecks;
 pub use field_checks::{ConfigError, require};
 pub use learned_rows::LearnedRows;
 pub(crate) use learned_rows::Rows;
-pub use training_log::{LogEntry, LogLine, StepReport, TrainingLog, ValidationReport};
+pub use manifest_error::ManifestError;
 pub use meta_task::{Contrasts, MetaTask};
 pub use meta_training::MetaTraining;
 pub use model_config::ModelConfig;
 pub use parameters::{ParameterLayout, Parameters};
-pub use start_vectors::{DimensionMismatch, StartVectors};
 pub use row_gradients::SummedRows;
 pub use run::Run;
 pub use run_config::{Misfit, RunConfig};
 pub use run_error::RunError;
 pub use run_manifest::{BestRecord, RunManifest};
-pub use manifest_error::ManifestError;
-pub use training_state::{Best, TrainingOutcome, TrainingState};
+pub use start_vectors::{DimensionMismatch, StartVectors};
 pub use stepped_model::{
     Diagnostics, NegativeChoice, NegativeCounts, NegativeRule, StepResult, SteppedConfig, SteppedModel,
 };
 pub use trainer::Trainer;
 pub use trainer_config::{Lengths, RowUpdates, TrainerConfig};
+pub use training_log::{LogEntry, LogLine, StepReport, TrainingLog, ValidationReport};
+pub use training_state::{Best, TrainingOutcome, TrainingState};
 pub(crate) use uniform_negatives::UniformNegatives;
 pub use weight_blocks::{Block, Init, WeightBlocks};

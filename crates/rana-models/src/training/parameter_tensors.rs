@@ -8,8 +8,8 @@ use rana_graph::EntityId;
 
 use super::learned_rows::LearnedRows;
 use super::parameters::{ParameterLayout, Parameters};
-use super::start_vectors::StartVectors;
 use super::run_error::RunError;
+use super::start_vectors::StartVectors;
 use super::weight_blocks::WeightBlocks;
 
 /// The prefix of the tensors of buffers.

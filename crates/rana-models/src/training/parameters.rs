@@ -2,15 +2,11 @@
 
 use std::sync::Arc;
 
-use rana_embed::{EmbeddingSet, Table};
-use rana_graph::Graph;
-use rand::RngExt;
-use xxhash_rust::xxh3::Xxh3;
+use rana_embed::Table;
 
 use super::learned_rows::LearnedRows;
-use super::weight_blocks::WeightBlocks;
-use crate::seed::{Purpose, rng};
 use super::start_vectors::StartVectors;
+use super::weight_blocks::WeightBlocks;
 
 /// The parameters of a model: named blocks of weights, and tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

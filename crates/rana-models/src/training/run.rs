@@ -25,10 +25,10 @@ use serde::{Deserialize, Serialize};
 
 use super::parameter_tensors::{parameter_tensors, read_parameters};
 use super::parameters::{ParameterLayout, Parameters};
-use super::start_vectors::StartVectors;
 use super::run_config::RunConfig;
 use super::run_error::RunError;
 use super::run_manifest::{BestRecord, RunManifest};
+use super::start_vectors::StartVectors;
 use super::training_state::{TrainingOutcome, TrainingState};
 
 const MANIFEST: &str = RunManifest::FILE;

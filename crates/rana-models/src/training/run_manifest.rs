@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use rana_graph::{FileRecord, Store, write_file_atomically};
 use serde::{Deserialize, Serialize};
 
+use super::manifest_error::ManifestError;
 use super::start_vectors::StartVectors;
 use super::training_state::TrainingOutcome;
 use crate::registry;
-use super::manifest_error::ManifestError;
 
 const FORMAT: &str = "rana-run";
 /// What stands for a checksum while it is computed.

@@ -1,12 +1,12 @@
 //! [`StartVectors`]: the vectors that a training starts from.
 
 use std::sync::Arc;
+
 use rana_embed::{EmbeddingSet, Table};
 use rana_graph::Graph;
 use rand::RngExt;
 use xxhash_rust::xxh3::Xxh3;
-use super::learned_rows::LearnedRows;
-use super::weight_blocks::WeightBlocks;
+
 use crate::seed::{Purpose, rng};
 
 /// The vectors that a training starts from.

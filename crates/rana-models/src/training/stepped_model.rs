@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 use super::field_checks::ConfigError;
 use super::meta_task::MetaTask;
 use super::parameters::{ParameterLayout, Parameters};
-use super::start_vectors::StartVectors;
 use super::row_gradients::SummedRows;
+use super::start_vectors::StartVectors;
 use super::trainer_config::TrainerConfig;
 
 /// A few-shot model that is trained by steps over batches of tasks.

@@ -4,8 +4,8 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::error::TrainingError;
-use super::training_state::TrainingState;
 use super::stepped_model::Diagnostics;
+use super::training_state::TrainingState;
 
 /// The result of one step.
 #[derive(Clone, Debug, PartialEq)]

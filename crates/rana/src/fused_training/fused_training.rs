@@ -5,22 +5,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use rana_embed::ModelKind;
-use rana_eval::FewShotEvaluation;
-use rana_eval::confidence::{Calibration, CalibrationExamples, CalibrationSize};
-use rana_fewshot::{CandidateRule, Fold, PretrainingFacts, tasks_without};
-use rana_graph::{Observer, Split, Store, Task, Unit};
+use rana_fewshot::{CandidateRule, Fold, PretrainingFacts};
+use rana_graph::{Observer, Store, Task, Unit};
 use rana_models::OpenedRun;
-use rana_models::fused::{
-    EvidenceKind, EvidenceRun, Examples, FusedConfig, FusedModel, FusedScores, PartPaths, Sources,
-    TrustedSource,
-};
+use rana_models::fused::{EvidenceKind, EvidenceRun, Examples, FusedConfig, PartPaths, Sources};
 use rana_models::paths::EdgeIndex;
 use rana_models::training::{MetaTraining, Run, RunConfig};
 use rana_models::vectors::MeanTranslation;
 
 use super::error::FusedError;
-use crate::trial::{Measures, Named, Trial, TrialError, VectorPlan, VectorSettings, Workspace, run_all};
 use super::parts::{Part, Parts};
+use crate::trial::{Measures, Named, Trial, TrialError, VectorPlan, VectorSettings, Workspace, run_all};
 
 /// Where the parts are in a run.
 const PARTS: &str = "parts";

@@ -1,24 +1,12 @@
 //! [`Parts`]: the sources of evidence of each fold, ready to learn trust from.
 
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Instant;
-use rana_embed::ModelKind;
 use rana_eval::FewShotEvaluation;
 use rana_eval::confidence::{Calibration, CalibrationExamples, CalibrationSize};
-use rana_fewshot::{CandidateRule, Fold, PretrainingFacts, tasks_without};
-use rana_graph::{Observer, Split, Store, Task, Unit};
-use rana_models::OpenedRun;
-use rana_models::fused::{
-    EvidenceKind, EvidenceRun, Examples, FusedConfig, FusedModel, FusedScores, PartPaths, Sources,
-    TrustedSource,
-};
-use rana_models::paths::EdgeIndex;
-use rana_models::training::{MetaTraining, Run, RunConfig};
-use rana_models::vectors::MeanTranslation;
+use rana_fewshot::{Fold, tasks_without};
+use rana_graph::{Split, Store, Task};
+use rana_models::fused::{EvidenceKind, Examples, FusedModel, FusedScores, Sources, TrustedSource};
+
 use super::error::FusedError;
-use crate::trial::{Measures, Named, Trial, TrialError, VectorPlan, VectorSettings, Workspace, run_all};
-use super::fused_training::without;
 
 /// The sources of evidence that know no fact of some tasks: those of a fold, or the dev and test tasks only.
 pub struct Part {

@@ -32,10 +32,10 @@ mod known_facts;
 mod learning;
 mod learning_identity;
 mod measuring;
-mod vector_training_plan;
 mod quality;
 mod schedule;
 mod vector_files;
+mod vector_training_plan;
 mod withheld_relations;
 mod write_json;
 

@@ -1,8 +1,5 @@
 //! [`AnswerLimits`]: how many answers are wanted, and how sure they must be.
 
-use rana_fewshot::Support;
-use rana_graph::{EntityId, Pair, RelationId, TypeId};
-
 /// Which answers are wanted of a head.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AnswerLimits {

@@ -17,10 +17,10 @@ mod experiment;
 mod fused_rows;
 mod measured_rows;
 mod published;
-mod reproduction_report;
-mod reproduction_row;
 #[allow(clippy::module_inception)]
 mod reproduction;
+mod reproduction_report;
+mod reproduction_row;
 mod row_measurements;
 mod seed_result;
 #[cfg(test)]
@@ -30,7 +30,7 @@ pub use dataset::Dataset;
 pub use error::ReproductionError;
 pub use experiment::Experiment;
 pub use published::Published;
+pub use reproduction::Reproduction;
 pub use reproduction_report::ReproductionReport;
 pub use reproduction_row::{Ours, ReproductionRow, RowKind};
-pub use reproduction::Reproduction;
 pub use seed_result::SeedResult;

@@ -5,10 +5,9 @@ use serde::Serialize;
 
 use super::experiment::{Experiment, SHOTS};
 use super::published::Published;
-use super::seed_result::SeedResult;
+use super::reproduction_row::{Ours, ReproductionRow, RowKind};
 use crate::report::ResultsTable;
 use crate::report::plot::{Dot, DotChart, DotRow, LineChart, LinePoint, Picture, Series, SeriesStyle, XAxis};
-use super::reproduction_row::{Ours, ReproductionRow, RowKind};
 
 /// A table or figure of the paper, measured again.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -350,6 +349,7 @@ fn short(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::seed_result::SeedResult;
     use super::*;
 
     fn seed(seed: u64, mrr: f64) -> SeedResult {

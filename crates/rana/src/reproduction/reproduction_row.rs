@@ -2,11 +2,9 @@
 
 use rana_eval::{Averages, Spread};
 use serde::Serialize;
-use super::experiment::{Experiment, SHOTS};
+
 use super::published::Published;
 use super::seed_result::SeedResult;
-use crate::report::ResultsTable;
-use crate::report::plot::{Dot, DotChart, DotRow, LineChart, LinePoint, Picture, Series, SeriesStyle, XAxis};
 
 /// A row of a table, or a point of a figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -8,19 +8,19 @@
 //! | `plots.rs`, `dev_curve.rs` | the pictures of a report, and the curve of a training |
 
 mod dev_curve;
-mod sweep_plan;
 mod plan_error;
 mod plots;
-mod sweep_report;
 #[allow(clippy::module_inception)]
 mod sweep;
+mod sweep_plan;
+mod sweep_report;
 #[cfg(test)]
 mod tests;
 mod value_range;
 
 pub use dev_curve::{CurvePoint, dev_curve};
-pub use sweep_plan::{Configuration, Select, SweepPlan};
 pub use plan_error::PlanError;
-pub use sweep_report::{SweepReport, SweepRow, SweepTrialReport};
 pub use sweep::Sweep;
+pub use sweep_plan::{Configuration, Select, SweepPlan};
+pub use sweep_report::{SweepReport, SweepRow, SweepTrialReport};
 pub use value_range::RangeError;

@@ -1,14 +1,6 @@
 //! [`PlanError`]: why a plan of a sweep cannot be used.
 
-use std::collections::BTreeMap;
-use rana_graph::keyed_rng;
-use rana_models::registry;
-use rana_models::training::RunConfig;
-use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
-use super::value_range::{RangeError, ValueRange};
-use crate::settings::{Settings, assignment};
-use super::sweep_plan::Configuration;
+use super::value_range::RangeError;
 
 /// A plan that cannot be carried out.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -8,9 +8,9 @@ use rana_models::training::RunConfig;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::value_range::{RangeError, ValueRange};
-use crate::settings::{Settings, assignment};
 use super::plan_error::PlanError;
+use super::value_range::ValueRange;
+use crate::settings::{Settings, assignment};
 
 /// How a sweep ranks its configurations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,24 +10,24 @@
 //! | `series.rs`, `pace.rs` | many trials one after the other, and how long the rest takes |
 
 mod error;
-mod trial_identity;
 mod pace;
-mod trial_result;
 mod series;
 #[cfg(test)]
 pub(crate) mod tests;
 #[allow(clippy::module_inception)]
 mod trial;
+mod trial_identity;
+mod trial_result;
 mod vector_plan;
 mod workspace;
 
 pub use error::TrialError;
+pub use pace::Pace;
+pub use series::{Named, run_all};
+pub use trial::Trial;
 pub use trial_identity::TrialIdentity;
 #[cfg(feature = "plots")]
 pub(crate) use trial_identity::hash;
-pub use pace::Pace;
 pub use trial_result::{Measurement, Measures, TestResult, TrialOutcome, TrialResult, TrialSeconds};
-pub use series::{Named, run_all};
-pub use trial::Trial;
 pub use vector_plan::{ReadyVectors, VectorIdentity, VectorPlan, VectorSettings};
 pub use workspace::Workspace;

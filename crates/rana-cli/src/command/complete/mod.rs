@@ -2,8 +2,8 @@
 
 mod answering;
 mod completed_relation;
-mod resolver;
 mod requested_relation;
+mod resolver;
 mod shard;
 
 use std::collections::HashSet;
@@ -18,8 +18,8 @@ use rana::predictor::{AnswerLimits, LearnedRelation, Predictor};
 
 use self::answering::Answering;
 use self::completed_relation::CompletedRelation;
-use self::resolver::Resolver;
 use self::requested_relation::RequestedRelation;
+use self::resolver::Resolver;
 use self::shard::Shard;
 use crate::error::CliError;
 use crate::human_numbers::thousands;

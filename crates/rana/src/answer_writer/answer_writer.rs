@@ -1,6 +1,6 @@
 //! [`AnswerWriter`]: writes answers with their confidence in several file formats.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 #[cfg(feature = "rdf")]
 use oxrdf::vocab::{rdf as rdf_names, rdfs, xsd};
@@ -15,62 +15,13 @@ use parquet::{
     file::{properties::WriterProperties, writer::SerializedFileWriter},
     schema::parser::parse_message_type,
 };
-use serde::{Deserialize, Serialize};
-
 use rana_graph::format::ExportError;
 #[cfg(feature = "rdf")]
 use rana_graph::format::rdf;
+use serde::Serialize;
 
-/// Why answers could not be written.
-#[derive(Debug, thiserror::Error)]
-pub enum AnswerError {
-    /// The facts could not be written.
-    #[error(transparent)]
-    Export(#[from] ExportError),
-    /// A name is not that of a Wikidata item or property.
-    #[error(
-        "the name {name:?} is not that of a Wikidata item or property (Q42, P31, or an IRI that ends so), which \
-         QuickStatements needs. Choose another format"
-    )]
-    Wikidata {
-        /// The name.
-        name: String,
-    },
-}
-
-impl From<io::Error> for AnswerError {
-    fn from(error: io::Error) -> Self {
-        Self::Export(error.into())
-    }
-}
-
-#[cfg(feature = "parquet")]
-impl From<parquet::errors::ParquetError> for AnswerError {
-    fn from(error: parquet::errors::ParquetError) -> Self {
-        Self::Export(error.into())
-    }
-}
-
-/// A format that answers can be written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AnswerFormat {
-    /// Tab-separated text with a header.
-    Tsv,
-    /// One JSON object a line, reasons included.
-    #[serde(rename = "jsonl")]
-    JsonLines,
-    /// RDF N-Triples, the facts alone.
-    NTriples,
-    /// RDF Turtle. Each fact has an `rdf:Statement` with its confidence.
-    Turtle,
-    /// RDF 1.2 Turtle. Each fact has a reifier with its confidence.
-    Rdf12,
-    /// Parquet.
-    Parquet,
-    /// Commands for Wikidata's QuickStatements; names have to be those of items and properties.
-    QuickStatements,
-}
+use super::answer_error::AnswerError;
+use super::answer_format::AnswerFormat;
 
 rana_graph::named!(AnswerFormat, "format for answers", {
     Tsv => "tsv",
@@ -81,35 +32,6 @@ rana_graph::named!(AnswerFormat, "format for answers", {
     Parquet => "parquet",
     QuickStatements => "quickstatements",
 });
-
-impl AnswerFormat {
-    /// The media type of a response.
-    #[must_use]
-    pub const fn media_type(self) -> &'static str {
-        match self {
-            Self::Tsv => "text/tab-separated-values; charset=utf-8",
-            Self::JsonLines => "application/x-ndjson",
-            Self::NTriples => "application/n-triples",
-            Self::Turtle => "text/turtle; charset=utf-8",
-            Self::Rdf12 => "text/turtle; version=1.2; charset=utf-8",
-            Self::Parquet => "application/vnd.apache.parquet",
-            Self::QuickStatements => "text/plain; charset=utf-8",
-        }
-    }
-
-    /// How file names end.
-    #[must_use]
-    pub const fn extension(self) -> &'static str {
-        match self {
-            Self::Tsv => "tsv",
-            Self::JsonLines => "jsonl",
-            Self::NTriples => "nt",
-            Self::Turtle | Self::Rdf12 => "ttl",
-            Self::Parquet => "parquet",
-            Self::QuickStatements => "txt",
-        }
-    }
-}
 
 /// A fact that was answered, with what is known of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

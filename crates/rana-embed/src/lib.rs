@@ -5,6 +5,19 @@
 //! Every model is a *query* and a *similarity*. The query is a vector that the model builds from one end of a fact
 //! and its relation. The score of the fact is the similarity of the query and the row of the entity at the other end.
 //! A higher score is better, for every model.
+//!
+//! | file | concept |
+//! | --- | --- |
+//! | `embed_config.rs`, `config_error.rs`, `preset.rs`, `recommended_config.rs` | the settings of a training |
+//! | `model/`, `similarity/` | the queries of each model, and how they are compared with entity rows |
+//! | `loss.rs`, `regulariser.rs`, `optimiser.rs` | what is minimised, and how |
+//! | `negatives.rs`, `negative_sampler.rs` | which negatives facts get, and how they are drawn |
+//! | `training/` | the training |
+//! | `parameters.rs`, `table.rs`, `vectors.rs`, `relation_rows.rs`, `side.rs` | vectors in memory |
+//! | `embedding_set.rs`, `embedding_manifest.rs`, `vector_error.rs` | vectors as a directory, and why they cannot be used |
+//! | `format/` | vectors as files of other programs |
+//! | `link_prediction/` | ranks of the ends of facts |
+//! | `matmul.rs`, `elementary_functions.rs`, `prefetch.rs`, `huge_pages.rs` | fast arithmetic and memory |
 
 mod config_error;
 pub mod elementary_functions;

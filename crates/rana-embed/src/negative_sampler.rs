@@ -178,7 +178,6 @@ impl Known {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::negatives::Sides;
     use crate::seed::{Purpose, rng};
     use proptest::prelude::*;
     use rana_graph::{Duplicates, GraphBuilder, RelationId};

@@ -8,7 +8,7 @@
 //! | `task_ranking.rs` | a task prepared for ranking, once for all supports and models |
 //! | `candidate_policy.rs` | which entities a true tail competes with |
 //! | `few_shot_evaluation.rs`, `few_shot_report.rs` | the ranks on the official support |
-//! | `card_evaluation.rs`, `evaluation_card.rs`, `averages.rs`, `peak_memory.rs` | the evaluation card |
+//! | `card_evaluation.rs`, `row_ranks.rs`, `evaluation_card.rs`, `averages.rs`, `peak_memory.rs` | the evaluation card |
 //! | `confidence/` | how scores become confidence, and how reliable that is |
 
 mod averages;

@@ -9,7 +9,8 @@
 //! | `split/` | makes a benchmark from a graph |
 //! | `candidates.rs`, `candidate_places.rs` | the entities that a task's queries are ranked among |
 //! | `data_mode.rs`, `training_tasks.rs` | how the background takes part in training, and the tasks that gives |
-//! | `episode.rs` | episodes drawn from tasks |
+//! | `episode.rs`, `episode_sampler.rs`, `episode_error.rs` | episodes, and how they are drawn from tasks |
+//! | `support.rs` | all that a model is told of a relation |
 //! | `support_order.rs`, `left_out.rs` | supports of evaluations, and supports with one pair left out |
 //! | `fold.rs` | folds of the train tasks, for cross-validation |
 //! | `pretraining_facts.rs` | which facts of tasks vectors may be trained on |

@@ -205,7 +205,6 @@ fn subtract(from: &mut [f32], weight: f32, row: &[f32]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scores::Scores;
     use super::*;
     use proptest::prelude::*;
 

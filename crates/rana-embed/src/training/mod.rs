@@ -5,12 +5,12 @@
 //! | `pretraining.rs` | from a graph and settings to trained parameters |
 //! | `training_data.rs` | the facts to train on, and held-out ones |
 //! | `trainer.rs` | epochs, validation, early stopping, resuming |
-//! | `checkpoint.rs`, `error.rs` | the state of a training, its errors |
+//! | `checkpoint.rs`, `checkpoint_error.rs`, `error.rs` | the state of a training, and why trainings fail |
 //! | `epoch.rs` | the batches of one epoch |
 //! | `deterministic_update.rs` | updates batch by batch |
 //! | `lock_free_update.rs` | updates in place; uses `entity_buckets.rs`, `row_lease.rs`, `relation_copies.rs` |
 //! | `slice.rs`, `row_listing.rs` | the facts that one thread works on, and their rows |
-//! | `gradient_shard.rs` | the gradients of a slice; `unshared_negatives.rs` if facts do not share negatives |
+//! | `gradient_shard.rs`, `row_gradients.rs` | the gradients of a slice, row by row; `unshared_negatives.rs` if facts do not share negatives |
 //! | `one_negative.rs` | a fast path for TransE with one negative per fact |
 //! | `table_in_training.rs`, `row_access.rs`, `buffer_pool.rs` | tables, access to their rows, reused buffers |
 

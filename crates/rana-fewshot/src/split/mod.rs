@@ -3,7 +3,8 @@
 //! | file | concept |
 //! | --- | --- |
 //! | `split.rs` | the cut |
-//! | `config.rs` | its settings |
+//! | `config.rs`, `assignment_rule.rs` | its settings, and how relations are to be assigned: by ratio or by names |
+//! | `error.rs` | why a graph cannot be split |
 //! | `assignment.rs` | which relations become tasks, and of which split |
 //! | `inverse_relations.rs` | relations that would give the answers of a task away |
 //! | `report.rs` | what was done and what is left |

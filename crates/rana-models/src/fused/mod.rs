@@ -10,16 +10,16 @@
 //! | file | concept |
 //! | --- | --- |
 //! | `config.rs` | the settings |
-//! | `evidence.rs` | what a source says, and why |
+//! | `evidence.rs`, `evidence_kind.rs`, `reason.rs` | what a source says, the kinds of sources, and why they say it |
 //! | `sources.rs` | all sources, and how each is adapted to a support |
 //! | `vector_evidence.rs`, `path_evidence.rs`, `tail_evidence.rs`, `name_evidence.rs` | the sources themselves |
 //! | `support_record.rs` | how well a source finds each pair of a support by the others |
 //! | `evidence_matrix.rs` | the values of all sources for some heads and candidates |
-//! | `examples.rs` | supports and queries of train tasks, from which trust is learned |
+//! | `example.rs`, `examples.rs` | supports and queries of train tasks, from which trust is learned |
 //! | `likelihood_fit.rs`, `rank_fit.rs` | how it is learned: first by likelihood, then by ranks |
 //! | `prior.rs` | how far a source is trusted before any example is seen |
 //! | `trust.rs` | how far a source is trusted |
-//! | `model.rs` | the model of the sources and the trust in them |
+//! | `model.rs`, `adapted_relation.rs` | the model of the sources and the trust in them, and a relation after its support |
 //! | `evidence_run.rs`, `evidence_run_error.rs` | the run directory, and why it cannot be read or written |
 //! | `run_version_1.rs` | the reader of run directories that version 1 wrote |
 //! | `open_run.rs` | from a run directory to the model |

@@ -8,10 +8,11 @@
 //! | `meta_task.rs` | an episode with its negatives |
 //! | `trainer.rs`, `training_state.rs` | the loop: batches, steps, dev evaluation, patience; and what it changes |
 //! | `training_log.rs`, `error.rs` | what a training writes down, and why it fails |
+//! | `start_vectors.rs` | the vectors that a training starts from |
 //! | `weight_blocks.rs`, `learned_rows.rs`, `parameters.rs` | what learns |
 //! | `uniform_negatives.rs` | negatives drawn uniformly from the candidates |
 //! | `row_gradients.rs`, `adam.rs`, `learning_rate.rs` | from gradients to updates |
-//! | `run.rs`, `run_manifest.rs`, `run_error.rs` | the run directory: manifest, log, models; and why it cannot be read or written |
+//! | `run.rs`, `run_manifest.rs`, `run_error.rs`, `manifest_error.rs` | the run directory: manifest, log, models; and why it cannot be read or written |
 //! | `checkpoint.rs`, `parameter_tensors.rs` | the state that a training resumes from, and parameters as tensors |
 //! | `meta_training.rs` | a training on disk: from a graph and vectors to a run |
 //! | `calibration.rs` | how the scores of a trained model become confidence |

@@ -2,9 +2,8 @@
 //!
 //! | file | concept |
 //! | --- | --- |
-//! | `answer_writer.rs` | the writer, with tab-separated text, RDF and QuickStatements |
+//! | `answer_writer.rs` | the writer, with tab-separated text, RDF, QuickStatements and Parquet |
 //! | `answer_format.rs`, `answer_error.rs` | the formats, and why answers cannot be written |
-//! | `parquet_columns.rs` | answers as columns of Parquet |
 
 mod answer_error;
 mod answer_format;

@@ -1,4 +1,10 @@
 //! The training of `rana-fused`: the trainings that it needs, and the trust in evidence.
+//!
+//! | file | concept |
+//! | --- | --- |
+//! | `fused_training.rs` | the training, step by step |
+//! | `parts.rs` | the sources of evidence for each fold, from which trust is learned |
+//! | `error.rs` | why it fails |
 
 mod error;
 #[allow(clippy::module_inception)]

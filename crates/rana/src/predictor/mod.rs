@@ -2,6 +2,15 @@
 //!
 //! `run → Predictor → LearnedRelation → answers`. A relation may be one that no training has seen, or that
 //! the graph has no name for.
+//!
+//! | file | concept |
+//! | --- | --- |
+//! | `predictor.rs`, `error.rs` | a run made ready to complete relations, and why it cannot |
+//! | `relation_request.rs`, `answer_limits.rs` | what is known of a relation, and which answers are wanted |
+//! | `learned_relation.rs`, `plausible_heads.rs` | a relation after its support, its answers, and the heads to ask for |
+//! | `explanation.rs` | what speaks for an answer, and what against it |
+//! | `by_name.rs`, `name_lookup.rs` | completing by names, and what a name stands for |
+//! | `named_entity.rs`, `namesakes.rs` | entities as they are shown, and what tells namesakes apart |
 
 mod answer_limits;
 mod by_name;

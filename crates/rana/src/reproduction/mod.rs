@@ -9,7 +9,7 @@
 //! | `dataset.rs` | the data |
 //! | `row_measurements.rs` | the numbers of each row |
 //! | `measured_rows.rs`, `fused_rows.rs` | models that are not meta-trained, and models with evidence |
-//! | `reproduction_report.rs`, `seed_result.rs` | the result as Markdown, CSV and picture, and the numbers of one seed |
+//! | `reproduction_report.rs`, `reproduction_row.rs`, `seed_result.rs` | the result as Markdown, CSV and picture, its rows, and the numbers of one seed |
 
 mod dataset;
 mod error;

@@ -3,7 +3,7 @@
 //! | file | concept |
 //! | --- | --- |
 //! | `sweep.rs` | a plan carried out on a graph |
-//! | `sweep_plan.rs`, `value_range.rs` | which settings are tried |
+//! | `sweep_plan.rs`, `value_range.rs`, `plan_error.rs` | which settings are tried, and why a plan cannot be used |
 //! | `sweep_report.rs` | the results, and which configuration is best |
 //! | `plots.rs`, `dev_curve.rs` | the pictures of a report, and the curve of a training |
 

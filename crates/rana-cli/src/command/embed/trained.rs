@@ -37,15 +37,15 @@ impl TableNorms {
 /// The summary of a training.
 #[derive(Serialize)]
 pub(crate) struct Trained {
-    vectors: String,
-    config: EmbedConfig,
-    facts: usize,
-    validation_facts: usize,
-    outcome: &'static str,
-    seconds: f64,
-    facts_per_second: f64,
-    metrics: BTreeMap<String, f64>,
-    norms: TableNorms,
+    pub(super) vectors: String,
+    pub(super) config: EmbedConfig,
+    pub(super) facts: usize,
+    pub(super) validation_facts: usize,
+    pub(super) outcome: &'static str,
+    pub(super) seconds: f64,
+    pub(super) facts_per_second: f64,
+    pub(super) metrics: BTreeMap<String, f64>,
+    pub(super) norms: TableNorms,
 }
 
 impl Trained {

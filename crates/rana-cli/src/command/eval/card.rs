@@ -134,7 +134,7 @@ impl<'a> Cards<'a> {
         self.only_card.is_some()
     }
 
-    pub(super) fn print_card(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         self.few_shot.iter().try_for_each(|card| print_card(card, self.per_relation, out))
     }
 }

@@ -13,12 +13,12 @@ use crate::terminal::{BOLD, DIM};
 #[derive(Serialize)]
 pub(crate) struct Trained {
     pub(crate) run: String,
-    outcome: TrainingOutcome,
-    steps: u64,
-    seconds: f64,
-    best_step: Option<u64>,
-    dev_mrr: Option<f64>,
-    config: RunConfig,
+    pub(super) outcome: TrainingOutcome,
+    pub(super) steps: u64,
+    pub(super) seconds: f64,
+    pub(super) best_step: Option<u64>,
+    pub(super) dev_mrr: Option<f64>,
+    pub(super) config: RunConfig,
 }
 
 impl Trained {

@@ -4,9 +4,6 @@ use std::array;
 
 use pulp::Simd;
 
-// No closures in this file: a closure is a separate function, which is compiled without the vector instructions of
-// its caller, and calling it would cost more than its work.
-
 /// A row as whole vectors and a remainder, in `P` parts of equal length.
 #[derive(Clone, Copy)]
 pub(super) struct Lanes<'a, S: Simd, const P: usize> {

@@ -66,7 +66,8 @@ pub struct TrainerConfig {
     /// Warm-up: the learning rate rises linearly from 0 over this many steps. Unset means no warm-up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup_steps: Option<u64>,
-    /// The last learning rate, as a fraction of `learning_rate`; it falls linearly. The paper is silent (D29); constant in public code.
+    /// The last learning rate, as a fraction of `learning_rate`; it falls linearly. The paper is silent (D29); constant in
+    /// public code.
     pub final_learning_rate: f32,
     /// The learning rate of table rows, if not the same (D3).
     pub entity_learning_rate: Option<f32>,

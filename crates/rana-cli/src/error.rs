@@ -7,7 +7,7 @@ use std::path::Path;
 use rana::LearnError;
 use rana::answer_writer::AnswerError;
 use rana::embed::link_prediction::LinkPredictionError;
-use rana::embed::{CheckpointError, TableError, TrainError};
+use rana::embed::{CheckpointError, TrainError, VectorError};
 use rana::eval::FewShotError;
 use rana::fewshot::{EpisodeError, SplitError, SupportError};
 use rana::fused_training::FusedError;
@@ -57,7 +57,7 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Synth(#[from] SynthError),
     #[error(transparent)]
-    Table(#[from] TableError),
+    Table(#[from] VectorError),
     #[error(transparent)]
     Train(#[from] TrainError),
     #[error(transparent)]

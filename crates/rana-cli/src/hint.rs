@@ -3,7 +3,7 @@
 
 use rana::LearnError;
 use rana::answer_writer::AnswerError;
-use rana::embed::TableError;
+use rana::embed::VectorError;
 use rana::eval::FewShotError;
 use rana::fewshot::SupportError;
 use rana::fused_training::FusedError;
@@ -11,7 +11,7 @@ use rana::graph::StoreError;
 use rana::graph::format::{ColumnsProblem, ExportError, FormatError};
 use rana::graph::synth::SynthError;
 use rana::models::OpenError;
-use rana::models::fused::FusedRunError;
+use rana::models::fused::EvidenceRunError;
 use rana::models::training::{ManifestError, RunError, TrainingError};
 use rana::models::vectors::KgeError;
 use rana::predictor::PredictorError;
@@ -150,7 +150,7 @@ impl Hint for SynthError {
     }
 }
 
-impl Hint for TableError {
+impl Hint for VectorError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::OtherGraph { .. } | Self::Missing { .. } | Self::Version { .. } | Self::Altered { .. } => {
@@ -244,7 +244,7 @@ impl Hint for TrainingError {
     }
 }
 
-impl Hint for FusedRunError {
+impl Hint for EvidenceRunError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Manifest(error) => error.hint(),

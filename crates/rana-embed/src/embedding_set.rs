@@ -13,32 +13,28 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rana_graph::{Array, DirectoryLock, Graph, RelationId, unfinished, write_file_atomically};
+use rana_graph::{Array, DirectoryLock, Graph, unfinished, write_file_atomically};
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use crate::config::EmbedConfig;
+use super::embedding_manifest::{
+    DATA_ENDING, DATA_PREFIX, EMBEDDING_VERSION, FORMAT, MANIFEST, Manifest, TableRecord, data_name,
+    read_manifest,
+};
+use super::relation_rows::RelationRows;
+use crate::embed_config::EmbedConfig;
 use crate::format::safetensors;
 use crate::model::{ModelKind, Norm};
 use crate::parameters::Parameters;
 use crate::table::Table;
-use crate::table_error::TableError;
 use crate::training::Checkpoint;
+use crate::vector_error::VectorError;
 use crate::vectors::Vectors;
-
-/// The version of the layout that this program reads and writes.
-pub const EMBEDDING_VERSION: u32 = 1;
 
 /// The names of the two tables.
 pub(crate) const ENTITIES: &str = "entities";
 pub(crate) const RELATIONS: &str = "relations";
 
-const FORMAT: &str = "rana-embedding";
-const MANIFEST: &str = "manifest.json";
 const LOCK: &str = ".lock";
-const DATA_PREFIX: &str = "vectors-";
-const DATA_ENDING: &str = ".safetensors";
-
 /// The vectors of a graph and how they were made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EmbeddingSet {
@@ -76,77 +72,6 @@ pub struct EmbeddingMetadata {
     pub relation_rows: RelationRows,
     /// Results of the training, by name.
     pub metrics: BTreeMap<String, f64>,
-}
-
-/// Which directions of a relation have a row in a relation table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RelationRows {
-    /// Only the forward direction: the row of a relation is its [number](RelationId::number).
-    #[default]
-    Forward,
-    /// Both directions: the row of a relation or its inverse is its [directed id](RelationId::index).
-    Directed,
-}
-
-impl RelationRows {
-    /// Rows per relation.
-    const fn per_relation(self) -> usize {
-        match self {
-            Self::Forward => 1,
-            Self::Directed => 2,
-        }
-    }
-
-    /// Finds out what a table of `rows` rows holds for the relations of a graph, with or without those of tasks.
-    /// `None` if the number fits neither. If two readings are possible, the one with fewer relations.
-    #[must_use]
-    pub fn of(graph: &Graph, rows: usize) -> Option<Self> {
-        [graph.relation_count(), graph.named_relation_count()]
-            .into_iter()
-            .flat_map(|count| [Self::Forward, Self::Directed].map(|kind| (count, kind)))
-            .find_map(|(count, kind)| (rows == count * kind.per_relation()).then_some(kind))
-    }
-
-    /// The background relations in the order of their rows.
-    pub(crate) fn relations(self, graph: &Graph) -> impl Iterator<Item = RelationId> + use<> {
-        let backwards = self == Self::Directed;
-        graph.relations().flat_map(move |relation| {
-            std::iter::once(relation).chain(backwards.then_some(relation.inverse()))
-        })
-    }
-
-    pub(crate) fn expected(graph: &Graph) -> String {
-        let relations = graph.relation_count();
-        format!("{relations} relations, {} with inverses", 2 * relations)
-    }
-
-    /// Checks that two tables have the rows that a graph needs: one or two for each background relation, and either
-    /// all or no relations of tasks.
-    pub(crate) fn check(self, graph: &Graph, entities: &Table, relations: &Table) -> Result<(), TableError> {
-        check_entities(graph, entities, ENTITIES)?;
-        let counts = [graph.relation_count(), graph.named_relation_count()];
-        if counts.iter().any(|count| relations.rows() == count * self.per_relation()) {
-            return Ok(());
-        }
-        Err(TableError::Rows {
-            table: RELATIONS.to_owned(),
-            found: relations.rows(),
-            expected: Self::expected(graph),
-        })
-    }
-}
-
-/// Checks that a table has one row per entity. `name` names the table in the error.
-pub(crate) fn check_entities(graph: &Graph, entities: &Table, name: &str) -> Result<(), TableError> {
-    if entities.rows() == graph.entity_count() {
-        return Ok(());
-    }
-    Err(TableError::Rows {
-        table: name.to_owned(),
-        found: entities.rows(),
-        expected: format!("{} entities", graph.entity_count()),
-    })
 }
 
 /// A directory that only this process may write vectors to.
@@ -189,7 +114,7 @@ impl EmbeddingSet {
         entities: Table,
         relations: Table,
         metadata: EmbeddingMetadata,
-    ) -> Result<Self, TableError> {
+    ) -> Result<Self, VectorError> {
         metadata.relation_rows.check(graph, &entities, &relations)?;
         entities.check_finite(ENTITIES)?;
         relations.check_finite(RELATIONS)?;
@@ -208,7 +133,7 @@ impl EmbeddingSet {
         config: EmbedConfig,
         parameters: Parameters,
         metadata: EmbeddingMetadata,
-    ) -> Result<Self, TableError> {
+    ) -> Result<Self, VectorError> {
         let Parameters { model, norm, dim, inverses, .. } = parameters;
         let table = |values: Vec<f32>, dim: usize| {
             Table::new(values.len().checked_div(dim).unwrap_or(0), dim, values)
@@ -239,13 +164,13 @@ impl EmbeddingSet {
     ///
     /// # Errors
     /// If the directory cannot be made or written, contains other files, or another process writes it.
-    pub fn target(path: impl AsRef<Path>) -> Result<VectorsTarget, TableError> {
+    pub fn target(path: impl AsRef<Path>) -> Result<VectorsTarget, VectorError> {
         let path = path.as_ref().to_owned();
-        fs::create_dir_all(&path).map_err(TableError::io(&path, "create the directory"))?;
+        fs::create_dir_all(&path).map_err(VectorError::io(&path, "create the directory"))?;
         refuse_foreign_directory(&path)?;
         let lock =
-            DirectoryLock::take(&path.join(LOCK)).map_err(TableError::io(&path, "lock the directory"))?;
-        let lock = lock.ok_or_else(|| TableError::Locked { path: path.clone() })?;
+            DirectoryLock::take(&path.join(LOCK)).map_err(VectorError::io(&path, "lock the directory"))?;
+        let lock = lock.ok_or_else(|| VectorError::Locked { path: path.clone() })?;
         Ok(VectorsTarget { path, _lock: lock })
     }
 
@@ -254,28 +179,28 @@ impl EmbeddingSet {
     ///
     /// # Errors
     /// If there are none, they have another version, were truncated or altered, or belong to another graph.
-    pub fn open(path: impl AsRef<Path>, graph: &Graph) -> Result<Self, TableError> {
+    pub fn open(path: impl AsRef<Path>, graph: &Graph) -> Result<Self, VectorError> {
         let path = path.as_ref();
         let manifest = read_manifest(path)?;
         let expected = graph.fingerprint();
         if manifest.metadata.graph != expected {
-            return Err(TableError::OtherGraph {
+            return Err(VectorError::OtherGraph {
                 path: path.to_owned(),
                 expected,
                 found: manifest.metadata.graph,
             });
         }
         let file = path.join(&manifest.file);
-        let bytes = Array::map_file(&file).map_err(TableError::io(&file, "open the file"))?;
+        let bytes = Array::map_file(&file).map_err(VectorError::io(&file, "open the file"))?;
         if bytes.len() as u64 != manifest.bytes {
-            return Err(TableError::Size { file, expected: manifest.bytes, found: bytes.len() as u64 });
+            return Err(VectorError::Size { file, expected: manifest.bytes, found: bytes.len() as u64 });
         }
         let table = |name: &str| {
             let table = safetensors::read(&file, &bytes, name)?;
             if manifest.tables.get(name) == Some(&TableRecord::of(&table)) {
                 Ok(table)
             } else {
-                Err(TableError::Altered {
+                Err(VectorError::Altered {
                     file: file.clone(),
                     what: format!("checksum mismatch in `{name}`"),
                 })
@@ -293,7 +218,7 @@ impl EmbeddingSet {
     ///
     /// # Errors
     /// If there is no embedding set, or it has another version.
-    pub fn read_metadata(path: impl AsRef<Path>) -> Result<EmbeddingMetadata, TableError> {
+    pub fn read_metadata(path: impl AsRef<Path>) -> Result<EmbeddingMetadata, VectorError> {
         Ok(read_manifest(path.as_ref())?.metadata)
     }
 
@@ -302,7 +227,7 @@ impl EmbeddingSet {
     /// # Errors
     /// If the directory contains other files, another process writes it, or the disk fails. Existing vectors then
     /// stay unchanged.
-    pub fn write(&self, path: impl AsRef<Path>) -> Result<(), TableError> {
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<(), VectorError> {
         self.write_to(&Self::target(path)?)
     }
 
@@ -310,7 +235,7 @@ impl EmbeddingSet {
     ///
     /// # Errors
     /// If the disk fails. Existing vectors then stay unchanged.
-    pub fn write_to(&self, target: &VectorsTarget) -> Result<(), TableError> {
+    pub fn write_to(&self, target: &VectorsTarget) -> Result<(), VectorError> {
         let path = &target.path;
         let manifest = self.write_files(path);
         let current = match &manifest {
@@ -321,22 +246,22 @@ impl EmbeddingSet {
         manifest.map(drop)
     }
 
-    fn write_files(&self, path: &Path) -> Result<Manifest, TableError> {
+    fn write_files(&self, path: &Path) -> Result<Manifest, VectorError> {
         if let Some((name, &value)) = self.metadata.metrics.iter().find(|(_, value)| !value.is_finite()) {
-            return Err(TableError::Metric { name: name.clone(), value });
+            return Err(VectorError::Metric { name: name.clone(), value });
         }
         let tables = [(ENTITIES, &self.entities), (RELATIONS, &self.relations)];
         let records: BTreeMap<String, TableRecord> =
             tables.iter().map(|(name, table)| ((*name).to_owned(), TableRecord::of(table))).collect();
         let file = path.join(data_name(&records));
         write_file_atomically(&file, |out| safetensors::write(out, &tables))
-            .map_err(TableError::io(&file, "write the file"))?;
+            .map_err(VectorError::io(&file, "write the file"))?;
         let mut manifest = Manifest {
             format: FORMAT.to_owned(),
             version: EMBEDDING_VERSION,
             written_by: concat!("rana ", env!("CARGO_PKG_VERSION")).to_owned(),
             metadata: self.metadata.clone(),
-            bytes: fs::metadata(&file).map_err(TableError::io(&file, "look at the file"))?.len(),
+            bytes: fs::metadata(&file).map_err(VectorError::io(&file, "look at the file"))?.len(),
             file: data_name(&records),
             tables: records,
             checksum: String::new(),
@@ -346,102 +271,24 @@ impl EmbeddingSet {
         write_file_atomically(&target, |out| {
             serde_json::to_writer_pretty(out, &manifest).map_err(Into::into)
         })
-        .map_err(TableError::io(&target, "write the file"))?;
+        .map_err(VectorError::io(&target, "write the file"))?;
         Ok(manifest)
     }
 }
 
 impl EmbeddingMetadata {
     /// Checks that the model can use rows of these dimensions.
-    fn check_dimensions(&self, entities: &Table, relations: &Table) -> Result<(), TableError> {
+    fn check_dimensions(&self, entities: &Table, relations: &Table) -> Result<(), VectorError> {
         let (dim, model) = (entities.dim(), self.model);
         if model.has_halves() && !dim.is_multiple_of(2) {
-            return Err(TableError::OddDimension { model, dim });
+            return Err(VectorError::OddDimension { model, dim });
         }
         let expected = model.relation_width(dim);
         if relations.dim() != expected {
-            return Err(TableError::RelationDimension { model, dim, expected, found: relations.dim() });
+            return Err(VectorError::RelationDimension { model, dim, expected, found: relations.dim() });
         }
         Ok(())
     }
-}
-
-/// The manifest of an embedding set: `manifest.json`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Manifest {
-    format: String,
-    version: u32,
-    written_by: String,
-    metadata: EmbeddingMetadata,
-    /// The name of the file of the tables.
-    file: String,
-    /// Its size.
-    bytes: u64,
-    tables: BTreeMap<String, TableRecord>,
-    /// The xxh3 checksum of this manifest with an empty string in this field.
-    checksum: String,
-}
-
-impl Manifest {
-    fn expected_checksum(&self) -> String {
-        let blank = Self { checksum: String::new(), ..self.clone() };
-        // A struct of strings and numbers can always be serialised.
-        let text = serde_json::to_vec(&blank).unwrap_or_default();
-        format!("{:016x}", xxh3_64(&text))
-    }
-}
-
-/// The entry of a table in the manifest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct TableRecord {
-    rows: usize,
-    dim: usize,
-    /// The xxh3 checksum of its values.
-    #[serde(with = "rana_graph::hex")]
-    xxh3: u64,
-}
-
-impl TableRecord {
-    fn of(table: &Table) -> Self {
-        let xxh3 = xxh3_64(bytemuck::cast_slice(table.values()));
-        Self { rows: table.rows(), dim: table.dim(), xxh3 }
-    }
-}
-
-fn data_name(tables: &BTreeMap<String, TableRecord>) -> String {
-    let mut hasher = Xxh3::new();
-    for record in tables.values() {
-        for number in [record.rows as u64, record.dim as u64, record.xxh3] {
-            hasher.update(&number.to_le_bytes());
-        }
-    }
-    format!("{DATA_PREFIX}{:016x}{DATA_ENDING}", hasher.digest())
-}
-
-fn read_manifest(path: &Path) -> Result<Manifest, TableError> {
-    let file = path.join(MANIFEST);
-    let missing = || TableError::Missing { path: path.to_owned() };
-    let text = fs::read(&file).map_err(|_| missing())?;
-    let damaged = |what: String| TableError::Altered { file: file.clone(), what };
-    // The version is read first, because a later manifest may have another structure.
-    let value: serde_json::Value =
-        serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
-    if value.get("format").and_then(|format| format.as_str()) != Some(FORMAT) {
-        return Err(missing());
-    }
-    match value.get("version").and_then(serde_json::Value::as_u64) {
-        Some(version) if version == u64::from(EMBEDDING_VERSION) => {}
-        Some(found) => return Err(TableError::Version { file, found, supported: EMBEDDING_VERSION }),
-        None => return Err(damaged("it states no version".to_owned())),
-    }
-    let manifest: Manifest = serde_json::from_value(value).map_err(|error| damaged(error.to_string()))?;
-    if manifest.checksum != manifest.expected_checksum() {
-        return Err(damaged("its checksum does not match".to_owned()));
-    }
-    if manifest.file != data_name(&manifest.tables) {
-        return Err(damaged("it does not name the file of its tables".to_owned()));
-    }
-    Ok(manifest)
 }
 
 /// Whether `path` has a manifest of an embedding set, valid or not.
@@ -450,15 +297,15 @@ fn is_embedding_set(path: &Path) -> bool {
 }
 
 /// Only an empty directory or an embedding set may be written to. This protects the user's own files.
-fn refuse_foreign_directory(path: &Path) -> Result<(), TableError> {
+fn refuse_foreign_directory(path: &Path) -> Result<(), VectorError> {
     if is_embedding_set(path) {
         return Ok(());
     }
-    for name in names_in(path).map_err(TableError::io(path, "list the directory"))? {
+    for name in names_in(path).map_err(VectorError::io(path, "list the directory"))? {
         let is_checkpoint =
             || name == EmbeddingSet::CHECKPOINT && Checkpoint::is_checkpoint(&path.join(&name));
         if name != LOCK && !is_ours(&name) && !is_checkpoint() {
-            return Err(TableError::Occupied { path: path.to_owned() });
+            return Err(VectorError::Occupied { path: path.to_owned() });
         }
     }
     Ok(())

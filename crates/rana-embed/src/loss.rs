@@ -3,7 +3,7 @@
 use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ConfigError, not_negative, positive};
+use crate::config_error::{ConfigError, not_negative, positive};
 use crate::elementary_functions::{exp, softplus_and_sigmoid};
 
 /// The loss of one true fact with score `p` against negatives with scores `n`.

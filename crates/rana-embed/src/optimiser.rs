@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::ConfigError;
+use crate::config_error::ConfigError;
 use crate::elementary_functions::inverse_sqrt;
 
 /// Turns the gradient of a row into an update.

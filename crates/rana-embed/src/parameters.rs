@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rayon::prelude::*;
 
-use crate::config::EmbedConfig;
+use crate::embed_config::EmbedConfig;
 use crate::huge_pages::zeros;
 use crate::model::{ModelKind, Norm};
 use crate::seed::{Purpose, rng};

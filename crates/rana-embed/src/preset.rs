@@ -2,7 +2,7 @@
 //!
 //! There is one TOML file per benchmark and model. A comment at its top states what it reaches.
 
-use crate::config::EmbedConfig;
+use crate::embed_config::EmbedConfig;
 use crate::model::ModelKind;
 
 /// The settings for a benchmark and a model.

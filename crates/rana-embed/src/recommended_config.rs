@@ -1,6 +1,6 @@
 //! The recommended settings for a model and the size of a graph.
 
-use crate::config::{EmbedConfig, Updates, Validation};
+use crate::embed_config::{EmbedConfig, Updates, Validation};
 use crate::loss::Loss;
 use crate::model::ModelKind;
 use crate::negatives::Negatives;

@@ -3,7 +3,7 @@
 use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ConfigError, not_negative};
+use crate::config_error::{ConfigError, not_negative};
 use crate::model::Layout;
 
 /// A penalty on the rows of true facts, added to the loss of each fact.

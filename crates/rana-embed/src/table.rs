@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::huge_pages;
-use crate::table_error::TableError;
+use crate::vector_error::VectorError;
 
 /// A dense matrix of `f32`, row after row, in memory or memory-mapped.
 ///
@@ -14,7 +14,7 @@ use crate::table_error::TableError;
 /// let table = Table::new(2, 3, vec![1.0, 0.0, 0.0, 0.0, 3.0, 4.0])?;
 /// assert_eq!(table.row(1), [0.0, 3.0, 4.0]);
 /// assert_eq!(table.norms().unwrap().mean, 3.0);
-/// # Ok::<(), rana_embed::TableError>(())
+/// # Ok::<(), rana_embed::VectorError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
@@ -39,10 +39,10 @@ impl Table {
     ///
     /// # Errors
     /// If the number of values is not `rows * dim`, or `dim` is 0.
-    pub fn new(rows: usize, dim: usize, values: impl Into<Array<f32>>) -> Result<Self, TableError> {
+    pub fn new(rows: usize, dim: usize, values: impl Into<Array<f32>>) -> Result<Self, VectorError> {
         let values = values.into();
         if dim == 0 || rows.checked_mul(dim) != Some(values.len()) {
-            return Err(TableError::Shape { rows, dim, values: values.len() });
+            return Err(VectorError::Shape { rows, dim, values: values.len() });
         }
         Ok(Self { rows, dim, values })
     }
@@ -105,14 +105,14 @@ impl Table {
     ///
     /// # Errors
     /// If a value is not finite; states the row and column of the first.
-    pub fn check_finite(&self, name: &str) -> Result<(), TableError> {
+    pub fn check_finite(&self, name: &str) -> Result<(), VectorError> {
         let rows = self.values.par_chunks_exact(self.dim).with_min_len(1024);
         let Some(row) = rows.position_first(|row| !row.iter().all(|value| value.is_finite())) else {
             return Ok(());
         };
         let values = self.row(row);
         let column = values.iter().position(|value| !value.is_finite()).unwrap_or(0);
-        Err(TableError::NotFinite { table: name.to_owned(), row, column, value: values[column] })
+        Err(VectorError::NotFinite { table: name.to_owned(), row, column, value: values[column] })
     }
 
     /// A table with the rows of `order`, in that order.
@@ -134,7 +134,7 @@ mod tests {
     fn a_shape_that_does_not_fit_is_refused() {
         for (rows, dim, values) in [(2, 3, 5), (0, 0, 0), (3, 0, 0), (usize::MAX, 2, 4)] {
             let error = Table::new(rows, dim, vec![0.0; values]).unwrap_err();
-            assert!(matches!(error, TableError::Shape { .. }), "{error}");
+            assert!(matches!(error, VectorError::Shape { .. }), "{error}");
         }
         assert_eq!(Table::new(0, 4, Vec::new()).unwrap().norms(), None);
     }

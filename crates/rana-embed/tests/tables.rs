@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use rana_embed::format::{TableFormat, VectorFiles, export_vectors, import_vectors, read_table, write_table};
-use rana_embed::{EmbedConfig, EmbeddingMetadata, EmbeddingSet, RelationRows, Table, TableError};
+use rana_embed::{EmbedConfig, EmbeddingMetadata, EmbeddingSet, RelationRows, Table, VectorError};
 use rana_graph::{Duplicates, Graph, GraphBuilder, RelationId};
 
 #[path = "../../../tests/datasets.rs"]
@@ -34,7 +34,7 @@ fn ending(format: TableFormat) -> &'static str {
     }
 }
 
-fn refused(path: &Path, content: impl AsRef<[u8]>) -> TableError {
+fn refused(path: &Path, content: impl AsRef<[u8]>) -> VectorError {
     fs::write(path, content).unwrap();
     read_table(path, TableFormat::of(path).unwrap(), "entities").unwrap_err()
 }
@@ -151,7 +151,7 @@ fn nan_is_named_by_row_and_column_in_every_format() {
         let path = dir.path().join(format!("bad.{}", ending(format)));
         write_table(&path, format, "entities", &bad).unwrap();
         let error = read_table(&path, format, "entities").unwrap_err();
-        assert!(matches!(error, TableError::NotFinite { row: 1, column: 1, .. }), "{error}");
+        assert!(matches!(error, VectorError::NotFinite { row: 1, column: 1, .. }), "{error}");
         assert!(error.to_string().contains(&path.display().to_string()), "{error}");
     }
     let error = EmbeddingSet::new(&graph(), table(3, 2), bad, EmbeddingMetadata::default()).unwrap_err();
@@ -162,7 +162,7 @@ fn nan_is_named_by_row_and_column_in_every_format() {
         &path,
         npy(1, "{'descr':'<f8','fortran_order':False,'shape':(1,1)}", &1e300f64.to_le_bytes()),
     );
-    assert!(matches!(error, TableError::NotFinite { .. }), "{error}");
+    assert!(matches!(error, VectorError::NotFinite { .. }), "{error}");
 }
 
 #[test]
@@ -181,7 +181,10 @@ fn other_types_shapes_and_orders_are_refused_with_advice() {
         (header("<f4", "True", "(2, 2)"), "numpy.ascontiguousarray"),
         (header("<f4", "False", "(4,)"), "1 dimensions"),
         (header("<f4", "False", "(4, 0)"), "bytes, expected"),
-        (header("<f4", "False", "(9999999999999, 9999999999999)"), "truncated"),
+        (
+            header("<f4", "False", "(9999999999999, 9999999999999)"),
+            "the size does not match its header or manifest",
+        ),
         (header("<f4", "Maybe", "(2, 2)"), "header cannot be understood"),
         (npy(9, "", &[]), "version"),
         (b"PK\x03\x04".to_vec(), "not a valid .npy file"),
@@ -209,12 +212,12 @@ fn every_truncated_binary_file_is_seen() {
         let content = fs::read(&path).unwrap();
         for length in 0..content.len() {
             let error = refused(&path, &content[..length]);
-            let is_size = matches!(error, TableError::Size { .. } | TableError::Malformed { .. });
+            let is_size = matches!(error, VectorError::Size { .. } | VectorError::Malformed { .. });
             assert!(is_size, "{format} cut at {length}: {error}");
             assert!(error.to_string().contains(&path.display().to_string()), "{error}");
         }
         let error = refused(&path, [&content[..], &[0; 4]].concat());
-        assert!(matches!(error, TableError::Size { .. }), "{error}");
+        assert!(matches!(error, VectorError::Size { .. }), "{error}");
     }
 }
 
@@ -231,9 +234,9 @@ fn a_header_that_promises_too_much_is_refused() {
         })
         .collect();
     let error = refused(&path, safetensors(&format!("{{{}}}", tensors.join(",")), &[0; 8]));
-    assert!(matches!(error, TableError::Size { expected: u64::MAX, .. }), "{error}");
+    assert!(matches!(error, VectorError::Size { expected: u64::MAX, .. }), "{error}");
     let error = refused(&path, [&u64::MAX.to_le_bytes()[..], b"{}"].concat());
-    assert!(matches!(error, TableError::Size { .. }), "{error}");
+    assert!(matches!(error, VectorError::Size { .. }), "{error}");
 }
 
 fn files(dir: &Path, format: TableFormat) -> VectorFiles {
@@ -263,7 +266,7 @@ fn row_counts_are_checked_against_the_graph_and_norms_reported() {
     }
     let files = files(dir.path(), TableFormat::Npy);
     let error = export_vectors(&files, &graph, &table(3, 2), &table(5, 2), RelationRows::Forward);
-    assert!(matches!(error, Err(TableError::Rows { found: 5, .. })));
+    assert!(matches!(error, Err(VectorError::Rows { found: 5, .. })));
 }
 
 #[test]
@@ -340,7 +343,7 @@ fn vectors_of_another_graph_are_refused() {
     builder.add_named("rome", "capital_of", "italy");
     builder.add_named("milan", "located_in", "italy");
     let error = EmbeddingSet::open(dir.path(), &builder.finish()).unwrap_err();
-    assert!(matches!(error, TableError::OtherGraph { .. }));
+    assert!(matches!(error, VectorError::OtherGraph { .. }));
     assert!(error.to_string().contains("belong to another graph"), "{error}");
 }
 
@@ -369,9 +372,9 @@ fn replacing_keeps_open_readers_and_leaves_nothing_behind() {
 fn what_is_no_embedding_set_is_left_alone() {
     let dir = tempfile::tempdir().unwrap();
     let graph = graph();
-    assert!(matches!(EmbeddingSet::open(dir.path(), &graph), Err(TableError::Missing { .. })));
+    assert!(matches!(EmbeddingSet::open(dir.path(), &graph), Err(VectorError::Missing { .. })));
     fs::write(dir.path().join("thesis.tex"), "precious").unwrap();
-    assert!(matches!(set(&graph).write(dir.path()), Err(TableError::Occupied { .. })));
+    assert!(matches!(set(&graph).write(dir.path()), Err(VectorError::Occupied { .. })));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 }
 
@@ -395,7 +398,7 @@ fn two_writers_do_not_meet() {
     set(&graph).write(dir.path()).unwrap();
     let lock = fs::File::open(dir.path().join(".lock")).unwrap();
     lock.lock().unwrap();
-    assert!(matches!(set(&graph).write(dir.path()), Err(TableError::Locked { .. })));
+    assert!(matches!(set(&graph).write(dir.path()), Err(VectorError::Locked { .. })));
 }
 
 #[test]
@@ -412,7 +415,7 @@ fn another_version_and_an_unspeakable_metric_are_named() {
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace("\"version\": 1", "\"version\": 7")).unwrap();
     let error = EmbeddingSet::open(dir.path(), &graph).unwrap_err();
-    assert!(matches!(error, TableError::Version { found: 7, supported: 1, .. }), "{error}");
+    assert!(matches!(error, VectorError::Version { found: 7, supported: 1, .. }), "{error}");
 }
 
 #[test]

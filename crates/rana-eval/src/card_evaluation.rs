@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Instant;
 
 use rana_embed::link_prediction::{Metrics, Rank, TieRule};
-use rana_fewshot::{EpisodeError, FewShotModel, SupportError, SupportOrder};
+use rana_fewshot::{EpisodeError, FewShotModel, SupportOrder};
 use rana_graph::{Graph, Observer, Split, TaskSet, Unit};
 use rayon::prelude::*;
 
+use super::row_ranks::RowRanks;
 use crate::averages::{Averages, Spread};
 use crate::candidate_policy::CandidatePolicy;
-use crate::card::{
+use crate::evaluation_card::{
     BaselineRow, CardResult, Common, EvaluationCard, HitsAt, Official, Protocol, Provenance, RelationCard,
     RelationMrr, RelationResampled, Resampled, Ties,
 };
@@ -316,34 +317,6 @@ impl CardSettings {
         };
         rankings.iter().zip(&ranks.official).map(mrr).collect()
     }
-}
-
-/// The ranks of one row: by draw, task and query.
-struct RowRanks {
-    official: Vec<Vec<Rank>>,
-    draws: Vec<Vec<Vec<Rank>>>,
-    /// Why there are no draws though some were asked for.
-    not_resampled: Option<SupportError>,
-}
-
-/// Some of the ranks of a row.
-struct View<'r> {
-    official: Vec<&'r [Rank]>,
-    draws: Vec<Vec<&'r [Rank]>>,
-}
-
-impl RowRanks {
-    /// The ranks without the first `skipped` queries of every task; tasks without others are left out.
-    fn view(&self, skipped: usize) -> View<'_> {
-        View {
-            official: without_first(skipped, &self.official),
-            draws: self.draws.iter().map(|tasks| without_first(skipped, tasks)).collect(),
-        }
-    }
-}
-
-fn without_first(skipped: usize, tasks: &[Vec<Rank>]) -> Vec<&[Rank]> {
-    tasks.iter().filter_map(|ranks| ranks.get(skipped..).filter(|ranks| !ranks.is_empty())).collect()
 }
 
 #[cfg(test)]

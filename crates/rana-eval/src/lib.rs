@@ -8,28 +8,29 @@
 //! | `task_ranking.rs` | a task prepared for ranking, once for all supports and models |
 //! | `candidate_policy.rs` | which entities a true tail competes with |
 //! | `few_shot_evaluation.rs`, `few_shot_report.rs` | the ranks on the official support |
-//! | `card_evaluation.rs`, `card.rs`, `averages.rs`, `peak_memory.rs` | the evaluation card |
+//! | `card_evaluation.rs`, `row_ranks.rs`, `evaluation_card.rs`, `averages.rs`, `peak_memory.rs` | the evaluation card |
 //! | `confidence/` | how scores become confidence, and how reliable that is |
 
 mod averages;
 mod candidate_policy;
-mod card;
 mod card_evaluation;
 pub mod confidence;
+mod evaluation_card;
 mod few_shot_evaluation;
 mod few_shot_report;
 mod peak_memory;
+mod row_ranks;
 mod task_ranking;
 #[cfg(test)]
 mod test_models;
 
 pub use averages::{Averages, Spread};
 pub use candidate_policy::CandidatePolicy;
-pub use card::{
+pub use card_evaluation::{CardSettings, NamedModel};
+pub use evaluation_card::{
     BaselineRow, CardResult, Common, EvaluationCard, HitsAt, Official, Protocol, Provenance, RelationCard,
     RelationMrr, RelationResampled, Resampled, Ties,
 };
-pub use card_evaluation::{CardSettings, NamedModel};
 pub use few_shot_evaluation::{FewShotError, FewShotEvaluation};
 pub use few_shot_report::{FewShotReport, MacroMetrics, TaskReport};
 pub use peak_memory::peak_memory;

@@ -2,7 +2,7 @@
 
 use rana_graph::{EntityId, Pair};
 
-use crate::model::Support;
+use crate::support::Support;
 
 /// A mean over a few pairs is all that is wanted, and each one costs an adaptation to all others.
 const MOST_PAIRS: usize = 8;

@@ -9,11 +9,12 @@
 //! | `split/` | makes a benchmark from a graph |
 //! | `candidates.rs`, `candidate_places.rs` | the entities that a task's queries are ranked among |
 //! | `data_mode.rs`, `training_tasks.rs` | how the background takes part in training, and the tasks that gives |
-//! | `episode.rs` | episodes drawn from tasks |
-//! | `support.rs`, `left_out.rs` | supports of evaluations, and supports with one pair left out |
+//! | `episode.rs`, `episode_sampler.rs`, `episode_error.rs` | episodes, and how they are drawn from tasks |
+//! | `support.rs` | all that a model is told of a relation |
+//! | `support_order.rs`, `left_out.rs` | supports of evaluations, and supports with one pair left out |
 //! | `fold.rs` | folds of the train tasks, for cross-validation |
 //! | `pretraining_facts.rs` | which facts of tasks vectors may be trained on |
-//! | `model.rs`, `reasons.rs` | the interface of few-shot models, and the reasons for a score |
+//! | `few_shot_model.rs`, `reasons.rs` | the interface of few-shot models, and the reasons for a score |
 //!
 //! Everything random here is keyed by a seed and by what the number is for, so the same seed gives
 //! the same tasks and episodes on every platform and with any number of threads.
@@ -22,30 +23,36 @@ mod candidate_places;
 mod candidates;
 mod data_mode;
 mod episode;
+mod episode_error;
+mod episode_sampler;
+mod few_shot_model;
 mod fold;
 mod left_out;
-mod model;
 mod pretraining_facts;
 mod reasons;
 mod seed;
 mod split;
 mod support;
+mod support_order;
 mod training_tasks;
 
 pub use candidate_places::CandidatePlaces;
 pub use candidates::{CandidateBuilder, CandidateConfig, CandidateRule};
 pub use data_mode::DataMode;
-pub use episode::{Episode, EpisodeConfig, EpisodeError, EpisodeSampler, Sampling};
+pub use episode::Episode;
+pub use episode_error::EpisodeError;
+pub use episode_sampler::{EpisodeConfig, EpisodeSampler, Sampling};
+pub use few_shot_model::{AdaptedRelation, FewShotModel};
 pub use fold::{Fold, tasks_without};
 pub use left_out::LeftOut;
-pub use model::{AdaptedRelation, FewShotModel, Support, SupportError};
 pub use pretraining_facts::PretrainingFacts;
 pub use reasons::{AttentionWeight, Reasons, SourceReason};
 pub use split::{
     Assignment, Ratio, RelationNames, RemovedInverse, SplitConfig, SplitCount, SplitError, SplitOutcome,
     SplitReport, SplitSettings, SplitTask, split,
 };
-pub use support::{SupportOrder, first_k, resampled};
+pub use support::{Support, SupportError};
+pub use support_order::{SupportOrder, first_k, resampled};
 pub use training_tasks::TrainingTasks;
 
 #[cfg(test)]

@@ -1,76 +1,67 @@
-//! Supports of an evaluation: which facts of a task are given, and which are asked for.
+//! [`Support`]: all that a model is told of a relation.
 
-use std::borrow::Cow;
+use rana_graph::{EntityId, Pair, RelationId, Task};
 
-use rana_graph::{Pair, RelationId, Task};
-use rand::seq::SliceRandom;
-
-use crate::episode::{Episode, EpisodeError};
-use crate::seed::{Purpose, rng};
-
-/// An order of a task's facts: the first K are the support, the rest the queries.
-///
-/// One order serves every K, so the support of a smaller K is the beginning of that of a larger.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SupportOrder<'t> {
-    relation: RelationId,
-    facts: Cow<'t, [Pair]>,
+/// All that a model is told of a relation.
+#[derive(Clone, Copy, Debug)]
+pub struct Support<'a> {
+    /// Which relation of the graph it is, if it is one. A model that learns from pairs does not look
+    /// at this: it is for models that were trained with a row of this relation.
+    pub relation: Option<RelationId>,
+    /// Pairs that it holds for.
+    pub pairs: &'a [Pair],
+    /// The entities its tails are among; where a model needs negatives, it draws them from here.
+    pub candidates: &'a [EntityId],
+    /// Pairs that are known not to be facts of the relation, in addition to the negatives that a model draws.
+    pub rejected: &'a [Pair],
+    /// Chooses what is drawn: the same support and the same seed give the same scores.
+    pub seed: u64,
 }
 
-impl<'t> SupportOrder<'t> {
-    /// The published protocol: file order.
+impl<'a> Support<'a> {
+    /// What a task tells: some of its pairs, and its candidates.
     #[must_use]
-    pub fn official(task: &Task<'t>) -> Self {
-        Self { relation: task.relation, facts: Cow::Borrowed(task.facts) }
-    }
-
-    /// A random order, fixed by the seed, the relation and the number of the draw alone.
-    #[must_use]
-    pub fn resampled(task: &Task<'t>, seed: u64, draw: u64) -> Self {
-        let mut facts = task.facts.to_vec();
-        facts.shuffle(&mut rng(seed, Purpose::Support, [task.relation.0.into(), draw]));
-        Self { relation: task.relation, facts: Cow::Owned(facts) }
-    }
-
-    /// The first `shots` facts as support, all others as queries.
-    ///
-    /// # Errors
-    /// If `shots` is 0, or if no fact is left for a query.
-    pub fn episode(&self, shots: usize) -> Result<Episode, EpisodeError> {
-        self.episode_common(shots, shots)
-    }
-
-    /// The first `shots` facts as support, and as queries those that are support for no K up to
-    /// `most_shots`, so that results for different K answer the same queries.
-    ///
-    /// A `most_shots` below `shots` counts as `shots`.
-    ///
-    /// # Errors
-    /// If `shots` is 0, or if no fact is left for a query.
-    pub fn episode_common(&self, shots: usize, most_shots: usize) -> Result<Episode, EpisodeError> {
-        if shots == 0 {
-            return Err(EpisodeError::NoShots);
-        }
-        let most_shots = most_shots.max(shots);
-        let too_few =
-            EpisodeError::TooFewFacts { relation: self.relation, facts: self.facts.len(), shots: most_shots };
-        let query = self.facts.get(most_shots..).filter(|query| !query.is_empty()).ok_or(too_few)?;
-        Ok(Episode { relation: self.relation, support: self.facts[..shots].to_vec(), query: query.to_vec() })
+    pub fn of_task(task: &Task<'a>, pairs: &'a [Pair], seed: u64) -> Self {
+        Self { relation: Some(task.relation), pairs, candidates: task.candidates, rejected: &[], seed }
     }
 }
 
-/// The official evaluation of a task: its first `shots` facts are the support.
+/// Why a model cannot answer for a support: it was trained on another one.
 ///
-/// # Errors
-/// If `shots` is 0, or if no fact is left for a query.
-pub fn first_k(task: &Task<'_>, shots: usize) -> Result<Episode, EpisodeError> {
-    SupportOrder::official(task).episode(shots)
-}
-
-/// An evaluation of a task on a random support: draw number `draw` under a seed.
-///
-/// # Errors
-/// If `shots` is 0, or if no fact is left for a query.
-pub fn resampled(task: &Task<'_>, shots: usize, seed: u64, draw: u64) -> Result<Episode, EpisodeError> {
-    SupportOrder::resampled(task, seed, draw).episode(shots)
+/// Models that learn from pairs can answer for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SupportError {
+    /// The relation is no dev or test task.
+    #[error(
+        "the relation is no dev or test task, so no support of it was trained on. Ask for a task's relation, or use a \
+         model that learns from pairs"
+    )]
+    NoTask,
+    /// The relation is a train task, all facts of which were trained on.
+    #[error(
+        "all facts of train tasks were trained on, so none is left to ask for. Evaluate dev or test tasks"
+    )]
+    TrainTask,
+    /// A source of evidence needs vectors or a model, but there are none.
+    #[error("the model takes evidence from vectors that it was opened without")]
+    NoVectors,
+    /// The support has another size.
+    #[error(
+        "the support has {found} facts, but the vectors were trained on the first {trained} of each task. Evaluate \
+         with {trained} shots, or train vectors on supports of {found} facts"
+    )]
+    OtherShots {
+        /// How many facts of each task were trained on.
+        trained: usize,
+        /// How many the support has.
+        found: usize,
+    },
+    /// The support has other facts.
+    #[error(
+        "the vectors were trained on the first {trained} facts of each task, and there is a row for no other support"
+    )]
+    OtherFacts {
+        /// How many facts of each task were trained on.
+        trained: usize,
+    },
 }

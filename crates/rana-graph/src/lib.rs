@@ -5,12 +5,12 @@
 //!
 //! # Where to find what
 //! In the order in which data passes through:
-//! - `format/source.rs`: files, standard input or bytes in memory, decompressed and hashed;
+//! - `format/source.rs`, `format/open_source.rs`: files, standard input or bytes in memory, decompressed and hashed;
 //! - `format/limits.rs`: the limits that keep the memory and time of readers bounded;
 //! - `format/detect.rs`: which format a file has, by its first bytes and its name;
 //! - `format/{delimited,rdf,parquet}.rs` and `format/release/`: the readers and writers of each format,
 //!   with `format/columns.rs` for the columns of tables;
-//! - `import.rs`: what the statements of a file mean (facts, types, labels, held-out facts);
+//! - `import/`: what the statements of a file mean (facts, types, labels, held-out facts);
 //! - `statement_batch.rs`: statements on their way from the thread that reads to the thread that builds;
 //! - `id.rs` and `fact.rs`: the ids of entities, relations and types, and the facts, pairs and edges made of them;
 //! - `graph.rs` and `graph_builder.rs`: [`Graph`] and [`GraphBuilder`], over `names.rs` (names and ids), `hash_index.rs` (hash index),
@@ -21,7 +21,7 @@
 //! - `store/`: a graph and its tasks on disk, over `file_mapping.rs` (memory maps), `atomic_file.rs` (files that
 //!   are replaced as a whole) and `directory_lock.rs` (one writer at a time);
 //! - `statistics.rs` and `few_shot_rule.rs`: counts, and which relations count as few-shot;
-//! - `without_relations.rs`, `format/fact_writer.rs`: a graph without some of its relations, facts as files;
+//! - `without_relations.rs`, `format/export.rs`: a graph without some of its relations, facts as files;
 //! - `synth/`: generated graphs with planted structure.
 //!
 //! # Cargo features

@@ -265,7 +265,10 @@ fn candidates_with_unknown_names() {
 #[test]
 fn filter_keys_that_mean_nothing() {
     let (error, lenient) = broken_release("e1rel_e2.json", r#"{"alikes": ["b"], "adislikes": ["b"]}"#);
-    assert_eq!(error, "e1rel_e2.json: the key `adislikes` is no entity followed by a task relation");
+    assert_eq!(
+        error,
+        "e1rel_e2.json: the key `adislikes` is not the name of an entity followed by the name of a relation"
+    );
     assert_eq!(lenient, Some((3, 1)));
 }
 

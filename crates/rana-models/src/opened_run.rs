@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rana_embed::{EmbeddingMetadata, EmbeddingSet, TableError};
+use rana_embed::{EmbeddingMetadata, EmbeddingSet, VectorError};
 use rana_eval::confidence::Calibration;
 use rana_fewshot::{CandidateConfig, FewShotModel, SupportError};
 use rana_graph::{Store, StoreError};
 
-use crate::fused::FusedRunError;
+use crate::fused::EvidenceRunError;
 use crate::paths::EdgeIndex;
 use crate::registry::{self, RegistryError};
 use crate::training::{ManifestError, MetaTraining, Run, RunError, RunManifest, TrainingError, calibrate};
@@ -34,7 +34,7 @@ pub enum OpenError {
         /// Where they should be.
         path: PathBuf,
         /// Why not.
-        source: TableError,
+        source: VectorError,
     },
     /// The run is of a model that this program does not know.
     #[error("{}: {source}", path.display())]
@@ -52,7 +52,7 @@ pub enum OpenError {
     Training(#[from] TrainingError),
     /// The evidence of a run cannot be read.
     #[error(transparent)]
-    Evidence(#[from] FusedRunError),
+    Evidence(#[from] EvidenceRunError),
     /// The model cannot be calibrated.
     #[error(transparent)]
     Support(#[from] SupportError),

@@ -12,7 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::app::App;
 use crate::entity_body::Entity;
 use crate::extractors::{Name, Params};
-use crate::json_response::JsonBytes;
+use crate::json_response::JsonResponse;
 use crate::problem::Problem;
 
 /// The most entities in a response.
@@ -135,7 +135,7 @@ pub(crate) struct Neighbour {
 pub(crate) async fn search(
     State(app): State<Arc<App>>,
     Params(params): Params<SearchParams>,
-) -> Result<JsonBytes, Problem> {
+) -> Result<JsonResponse, Problem> {
     let work = {
         let app = Arc::clone(&app);
         move || {
@@ -154,7 +154,7 @@ pub(crate) async fn search(
                     matched: found.matched.into(),
                 })
                 .collect();
-            JsonBytes::new(&FoundEntities { entities })
+            JsonResponse::new(&FoundEntities { entities })
         }
     };
     app.quick.run(work).await
@@ -175,7 +175,7 @@ pub(crate) async fn detail(
     State(app): State<Arc<App>>,
     Name(name): Name,
     Params(params): Params<NeighbourParams>,
-) -> Result<JsonBytes, Problem> {
+) -> Result<JsonResponse, Problem> {
     let work = {
         let app = Arc::clone(&app);
         move || {
@@ -190,7 +190,7 @@ pub(crate) async fn detail(
                 inverse: edge.relation.is_inverse(),
                 entity: Entity::new(graph, edge.entity),
             });
-            JsonBytes::new(&EntityDetail {
+            JsonResponse::new(&EntityDetail {
                 entity: Entity::new(graph, entity),
                 types: types(graph, entity),
                 degree: edges.len(),

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::explanation_body::ExplanationBody;
 use crate::extractors::Body;
-use crate::json_response::JsonBytes;
+use crate::json_response::JsonResponse;
 use crate::problem::Problem;
 use crate::relation_question::{RelationBody, RelationQuestion, yes};
 
@@ -54,7 +54,7 @@ pub(crate) struct ExplainRequest {
 pub(crate) async fn explain(
     State(app): State<Arc<App>>,
     Body(request): Body<ExplainRequest>,
-) -> Result<JsonBytes, Problem> {
+) -> Result<JsonResponse, Problem> {
     let ExplainRequest { relation, new, support, rejected, types, candidates, exclude_known, head, tail } =
         request;
     let asked = RelationBody { relation, new, support, rejected, types, candidates, exclude_known };
@@ -64,7 +64,7 @@ pub(crate) async fn explain(
             let [head, tail] = [app.resolve(&head)?, app.resolve(&tail)?];
             let question = RelationQuestion::new(&app, asked)?;
             let learned = app.learn(&question)?;
-            JsonBytes::new(&ExplanationBody::from(learned.explain(head, tail)))
+            JsonResponse::new(&ExplanationBody::from(learned.explain(head, tail)))
         }
     };
     app.computations.run(work).await

@@ -2,6 +2,17 @@
 //!
 //! A [`Server`] serves one run until it is stopped. `/openapi.json` describes every route, and `/` is a web page that
 //! uses them.
+//!
+//! | file | concept |
+//! | --- | --- |
+//! | `server.rs`, `connection_policy.rs`, `config.rs` | connections, how many are kept, and the settings |
+//! | `routes.rs`, `app.rs` | all routes, and what they share |
+//! | `complete.rs`, `explain.rs`, `entities.rs`, `relations.rs`, `export.rs`, `run_info.rs`, `page.rs` | one route or group of routes each |
+//! | `decisions/` | verdicts of users on answers, and the journal that keeps them |
+//! | `relation_question.rs`, `extractors.rs` | what requests hold |
+//! | `json_response.rs`, `entity_body.rs`, `explanation_body.rs`, `problem.rs` | what responses hold |
+//! | `auth.rs` | who may ask |
+//! | `computation_queue.rs`, `learned_cache.rs`, `metrics.rs` | computations in turn, relations kept, and counts for operators |
 
 mod app;
 mod auth;

@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::app::App;
 use crate::entity_body::Entity;
 use crate::extractors::Params;
-use crate::json_response::JsonBytes;
+use crate::json_response::JsonResponse;
 use crate::problem::Problem;
 
 /// How many facts of a relation are shown.
@@ -175,13 +175,13 @@ impl Row {
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     Params(params): Params<RelationParams>,
-) -> Result<JsonBytes, Problem> {
+) -> Result<JsonResponse, Problem> {
     let work = {
         let app = Arc::clone(&app);
         move || {
             let graph = &app.predictor.store().graph;
             let relations = app.relations.find(graph, &params.q, params.limit.min(MOST_FOUND));
-            JsonBytes::new(&FoundRelations { relations })
+            JsonResponse::new(&FoundRelations { relations })
         }
     };
     app.quick.run(work).await

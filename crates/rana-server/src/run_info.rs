@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::config::Limits;
-use crate::json_response::JsonBytes;
+use crate::json_response::JsonResponse;
 use crate::problem::Problem;
 
 /// Heads of the example.
@@ -162,8 +162,8 @@ impl Example {
 
 /// Information about the served run, and the limits of requests.
 #[utoipa::path(get, path = "/v1/run", tag = "server", responses((status = 200, body = RunInfo)))]
-pub(crate) async fn run(State(app): State<Arc<App>>) -> Result<JsonBytes, Problem> {
-    JsonBytes::new(&app.run)
+pub(crate) async fn run(State(app): State<Arc<App>>) -> Result<JsonResponse, Problem> {
+    JsonResponse::new(&app.run)
 }
 
 /// The health of the server.
@@ -175,6 +175,6 @@ pub(crate) struct Health {
 
 /// Responds while the server is running.
 #[utoipa::path(get, path = "/healthz", tag = "server", responses((status = 200, body = Health)))]
-pub(crate) async fn health() -> Result<JsonBytes, Problem> {
-    JsonBytes::new(&Health { status: "ok" })
+pub(crate) async fn health() -> Result<JsonResponse, Problem> {
+    JsonResponse::new(&Health { status: "ok" })
 }

@@ -5,6 +5,16 @@
 //! This is the library to depend on; it gathers the parts in the order in which data flows:
 //! `files → graph → embeddings → tasks → episodes → evaluation / completion`.
 //!
+//! | file | concept |
+//! | --- | --- |
+//! | `learn/` | from files to a predictor |
+//! | `predictor/`, `search/` | completing and explaining a relation, and finding entities by name |
+//! | `answer_writer/` | answers as files |
+//! | `vector_training.rs`, `fused_training/` | the trainings of vectors and of `rana-fused` |
+//! | `trial/`, `sweep/`, `reproduction/` | one configuration measured, many of them, and the tables of the paper |
+//! | `report/` | plots, pages and tables |
+//! | `settings.rs` | settings laid over each other |
+//!
 //! ```
 //! use rana::graph::{ImportOptions, import};
 //! let umls = import(&[rana::umls()], &ImportOptions::default(), &())?;

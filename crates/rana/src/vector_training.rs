@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rana_embed::{
     Checkpoint, CheckpointError, Checkpoints, EmbedConfig, EmbeddingMetadata, EmbeddingSet, Pretraining,
-    PretrainingOutcome, TableError, TrainError, Trainer, training_metrics,
+    PretrainingOutcome, TrainError, Trainer, VectorError, training_metrics,
 };
 use rana_fewshot::{Fold, PretrainingFacts, tasks_without};
 use rana_graph::{Observer, Store};
@@ -45,7 +45,7 @@ pub enum VectorTrainingError {
     Train(#[from] TrainError),
     /// Its result cannot be used as vectors.
     #[error(transparent)]
-    Table(#[from] TableError),
+    Table(#[from] VectorError),
 }
 
 impl<'s> VectorTraining<'s> {
@@ -77,7 +77,7 @@ impl<'s> VectorTraining<'s> {
     ///
     /// # Errors
     /// If a value is not finite.
-    pub fn vectors(&self, trainer: Trainer<'_>) -> Result<EmbeddingSet, TableError> {
+    pub fn vectors(&self, trainer: Trainer<'_>) -> Result<EmbeddingSet, VectorError> {
         let metadata =
             EmbeddingMetadata { metrics: training_metrics(trainer.checkpoint()), ..self.metadata.clone() };
         let config = self.pretraining.config().clone();

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &InspectArgs, terminal: &Terminal) -> Result<(), CliErro
         manifest: &store.manifest,
     };
     terminal.result(&inspection, |out| {
-        print(&inspection.statistics, args.relations, out)?;
+        print_statistics(&inspection.statistics, args.relations, out)?;
         let read: Vec<_> = store.manifest.inputs.iter().map(|input| input.name.as_str()).collect();
         writeln!(out, "{DIM}made from {}; opened in {:.3} s{DIM:#}", read.join(", "), open_seconds)
     })
@@ -58,7 +58,11 @@ struct Inspection<'a> {
     manifest: &'a Manifest,
 }
 
-pub(crate) fn print(statistics: &Statistics, relations: usize, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn print_statistics(
+    statistics: &Statistics,
+    relations: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     print_counts(statistics, out)?;
     print_degrees(statistics, out)?;
     print_relations(statistics, relations, out)?;
@@ -148,7 +152,7 @@ fn print_relations(statistics: &Statistics, shown: usize, out: &mut dyn Write) -
     Ok(())
 }
 
-pub(crate) fn print_tasks(statistics: &Statistics, out: &mut dyn Write) -> io::Result<()> {
+fn print_tasks(statistics: &Statistics, out: &mut dyn Write) -> io::Result<()> {
     if statistics.task_table.is_empty() {
         return Ok(());
     }

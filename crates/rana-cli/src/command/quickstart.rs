@@ -17,7 +17,7 @@ use rana::predictor::{AnswerLimits, Predictor, RelationRequest};
 use serde::Serialize;
 
 use super::embed::{Session, Trained};
-use super::eval::card;
+use super::eval::card_text::print_card;
 use super::eval::evaluated_run::card as run_card;
 use super::serve::{ServerArgs, serve};
 use super::stored_vectors::vectors_path;
@@ -203,7 +203,7 @@ impl Story<'_> {
         heading(out, 1, "import", &format!("rana import FILES --out {}", self.graph))?;
         import_command::print_report(self.import, out)?;
         heading(out, 2, "inspect", &format!("rana inspect {}", self.graph))?;
-        inspect::print(self.inspect, 8, out)?;
+        inspect::print_statistics(self.inspect, 8, out)?;
         heading(out, 3, "split", &format!("rana split {} --out {}", self.graph, self.benchmark))?;
         split::print(self.split, out)?;
         let example = &self.example;
@@ -228,7 +228,7 @@ impl Story<'_> {
         self.train.print(out)?;
         heading(out, 7, "evaluate", &format!("rana eval {}", self.run))?;
         write!(out, "on relations that neither training has seen, with baselines that learn nothing")?;
-        card::print(&self.card, false, out)?;
+        print_card(&self.card, false, out)?;
         heading(out, 8, "complete", "the relation above, from its five facts")?;
         let rows = self.completion.iter().map(|answered| {
             let mark = |answer: &Answer| {

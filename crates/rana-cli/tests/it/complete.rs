@@ -29,7 +29,7 @@ fn from_pairs_to_facts_in_every_format() {
     let printed = run(dir, &["complete", "run", "--relation", &relation, "--top", "3", "--reasons"]);
     let printed = text(&printed.stdout);
     assert!(
-        printed.contains("✓ a fact that was withheld") && printed.contains("attention there"),
+        printed.contains("✓ a fact that was withheld") && printed.contains("strongest attention"),
         "{printed}"
     );
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::table_error::TableError;
+use crate::vector_error::VectorError;
 
 /// Converts little-endian floats of 32 or 64 bits to 32-bit floats. Checks their number, if `count` is given.
 pub(super) fn floats(
@@ -10,11 +10,11 @@ pub(super) fn floats(
     bytes: &[u8],
     size: usize,
     count: Option<usize>,
-) -> Result<Vec<f32>, TableError> {
+) -> Result<Vec<f32>, VectorError> {
     let expected = count.and_then(|count| count.checked_mul(size));
     if expected != Some(bytes.len()) {
         let expected = expected.map_or(u64::MAX, |bytes| bytes as u64);
-        return Err(TableError::Size { file: path.to_owned(), expected, found: bytes.len() as u64 });
+        return Err(VectorError::Size { file: path.to_owned(), expected, found: bytes.len() as u64 });
     }
     Ok(match size {
         8 => bytes.chunks_exact(8).map(|value| bytemuck::pod_read_unaligned::<f64>(value) as f32).collect(),

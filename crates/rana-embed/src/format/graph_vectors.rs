@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use rana_graph::{Graph, RelationId};
 
 use super::{TableFormat, read_table, write_table};
-use crate::embedding_set::{ENTITIES, RELATIONS, RelationRows, check_entities};
+use crate::embedding_set::{ENTITIES, RELATIONS};
+use crate::relation_rows::{RelationRows, check_entities};
 use crate::table::{Norms, Table};
-use crate::table_error::TableError;
+use crate::vector_error::VectorError;
 
 /// The files of the vectors of a graph. Formats are detected from the extensions if not given.
 #[derive(Clone, Debug)]
@@ -41,13 +42,13 @@ pub struct ImportedVectors {
 ///
 /// # Errors
 /// If a file is malformed, or its number of rows does not fit the graph.
-pub fn import_vectors(files: &VectorFiles, graph: &Graph) -> Result<ImportedVectors, TableError> {
+pub fn import_vectors(files: &VectorFiles, graph: &Graph) -> Result<ImportedVectors, VectorError> {
     let read = |path: &Path, name| read_table(path, format_of(path, files.format)?, name);
     let entities = read(&files.entities, ENTITIES)?;
     check_entities(graph, &entities, &files.entities.display().to_string())?;
     let relations = read(&files.relations, RELATIONS)?;
     let Some(relation_rows) = RelationRows::of(graph, relations.rows()) else {
-        return Err(TableError::Rows {
+        return Err(VectorError::Rows {
             table: files.relations.display().to_string(),
             found: relations.rows(),
             expected: RelationRows::expected(graph),
@@ -77,7 +78,7 @@ pub fn export_vectors(
     entities: &Table,
     relations: &Table,
     relation_rows: RelationRows,
-) -> Result<(), TableError> {
+) -> Result<(), VectorError> {
     relation_rows.check(graph, entities, relations)?;
     let order = relation_order(graph, relation_rows, relations.rows(), &files.relations)?;
     let released = order.map(|order| {
@@ -93,7 +94,7 @@ pub fn export_vectors(
     write(&files.relations, RELATIONS, released.as_ref().unwrap_or(relations))
 }
 
-fn format_of(path: &Path, given: Option<TableFormat>) -> Result<TableFormat, TableError> {
+fn format_of(path: &Path, given: Option<TableFormat>) -> Result<TableFormat, VectorError> {
     given.map_or_else(|| TableFormat::of(path), Ok)
 }
 
@@ -103,7 +104,7 @@ fn relation_order(
     kind: RelationRows,
     rows: usize,
     path: &Path,
-) -> Result<Option<Vec<usize>>, TableError> {
+) -> Result<Option<Vec<usize>>, VectorError> {
     // A file without inverse rows cannot follow a vocabulary with inverses, and vice versa.
     let Some(released) = graph.release_rows().filter(|released| released.len() == rows) else {
         return Ok(None);
@@ -113,7 +114,7 @@ fn relation_order(
         row_of[relation.index()] = Some(row);
     }
     let row = |relation: RelationId| {
-        row_of[relation.index()].ok_or_else(|| TableError::MissingRelation {
+        row_of[relation.index()].ok_or_else(|| VectorError::MissingRelation {
             table: path.display().to_string(),
             relation: graph.relation_display(relation),
         })

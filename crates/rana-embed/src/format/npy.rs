@@ -8,20 +8,20 @@ use std::path::Path;
 
 use super::floats::floats;
 use crate::table::Table;
-use crate::table_error::TableError;
+use crate::vector_error::VectorError;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 /// Headers are padded so that the values start at a multiple of this.
 const ALIGNMENT: usize = 64;
 
-pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Table, TableError> {
-    let cut_short = |expected: usize| TableError::Size {
+pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Table, VectorError> {
+    let cut_short = |expected: usize| VectorError::Size {
         file: path.to_owned(),
         expected: expected as u64,
         found: bytes.len() as u64,
     };
     let malformed = |problem: &str| {
-        TableError::malformed(
+        VectorError::malformed(
             path,
             format!("not a valid .npy file: {problem}. Save it again with `numpy.save`"),
         )
@@ -43,18 +43,18 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Table, TableError> {
     let size = match header.descr {
         "<f4" => 4,
         "<f8" => 8,
-        other => return Err(TableError::Dtype { file: path.to_owned(), found: format!("`{other}`") }),
+        other => return Err(VectorError::Dtype { file: path.to_owned(), found: format!("`{other}`") }),
     };
     let [rows, dim] = header.shape[..] else {
         let problem = format!(
             "an array of {} dimensions, expected 2 (rows and columns). Reshape it",
             header.shape.len()
         );
-        return Err(TableError::malformed(path, problem));
+        return Err(VectorError::malformed(path, problem));
     };
     if header.fortran_order && rows > 1 && dim > 1 {
         let problem = "columns come before rows (Fortran order). Save `numpy.ascontiguousarray(x)`";
-        return Err(TableError::malformed(path, problem));
+        return Err(VectorError::malformed(path, problem));
     }
     let count = rows.checked_mul(dim);
     let expected = count.and_then(|count| count.checked_mul(size)).and_then(|values| values.checked_add(end));

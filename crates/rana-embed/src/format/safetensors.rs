@@ -9,10 +9,10 @@ use safetensors::Dtype;
 use super::floats::floats;
 use super::tensor_file::{Tensor, Values, damaged, header, write_tensors};
 use crate::table::Table;
-use crate::table_error::TableError;
+use crate::vector_error::VectorError;
 
 /// Reads the tensor called `name`, or the only one. The table shares `bytes` if these are memory-mapped.
-pub(crate) fn read(path: &Path, bytes: &Array<u8>, name: &str) -> Result<Table, TableError> {
+pub(crate) fn read(path: &Path, bytes: &Array<u8>, name: &str) -> Result<Table, VectorError> {
     let (start, header) = header(path, bytes)?;
     let info = match (header.info(name), &header.offset_keys()[..]) {
         (Some(info), _) => info,
@@ -22,19 +22,19 @@ pub(crate) fn read(path: &Path, bytes: &Array<u8>, name: &str) -> Result<Table, 
             let problem = format!(
                 "no tensor `{name}` (found: {found}). Rename the tensor, or give a file with only one"
             );
-            return Err(TableError::malformed(path, problem));
+            return Err(VectorError::malformed(path, problem));
         }
     };
     let [rows, dim] = info.shape[..] else {
         let problem =
             format!("a tensor of {} dimensions, expected 2 (rows and columns). Reshape it", info.shape.len());
-        return Err(TableError::malformed(path, problem));
+        return Err(VectorError::malformed(path, problem));
     };
     let range = start + info.data_offsets.0..start + info.data_offsets.1;
     let values = match info.dtype {
         Dtype::F32 => bytes.view(range),
         Dtype::F64 => Some(floats(path, &bytes[range], 8, rows.checked_mul(dim))?.into()),
-        other => return Err(TableError::Dtype { file: path.to_owned(), found: other.to_string() }),
+        other => return Err(VectorError::Dtype { file: path.to_owned(), found: other.to_string() }),
     };
     Table::new(rows, dim, values.ok_or_else(|| damaged(path, "a tensor lies outside the file"))?)
 }

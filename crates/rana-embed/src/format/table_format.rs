@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{npy, safetensors, text};
 use crate::table::Table;
-use crate::table_error::TableError;
+use crate::vector_error::VectorError;
 
 /// A file format for a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ impl TableFormat {
     ///
     /// # Errors
     /// If the extension is unknown.
-    pub fn of(path: &Path) -> Result<Self, TableError> {
+    pub fn of(path: &Path) -> Result<Self, VectorError> {
         let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         match ending.as_str() {
             "safetensors" => Ok(Self::Safetensors),
@@ -48,7 +48,7 @@ impl TableFormat {
             // Published text files are named after the model.
             "transe" | "transh" | "transr" | "transd" | "distmult" | "complex" | "rescal" | "vec" | "txt"
             | "tsv" | "bern" | "unif" => Ok(Self::Text),
-            _ => Err(TableError::UnknownFormat { file: path.to_owned() }),
+            _ => Err(VectorError::UnknownFormat { file: path.to_owned() }),
         }
     }
 }
@@ -74,8 +74,8 @@ impl FromStr for TableFormat {
 ///
 /// # Errors
 /// If the file cannot be read, is malformed or truncated, has values of another type, or a value is not finite.
-pub fn read_table(path: &Path, format: TableFormat, name: &str) -> Result<Table, TableError> {
-    let bytes = std::fs::read(path).map_err(TableError::io(path, "read the file"))?;
+pub fn read_table(path: &Path, format: TableFormat, name: &str) -> Result<Table, VectorError> {
+    let bytes = std::fs::read(path).map_err(VectorError::io(path, "read the file"))?;
     let table = match format {
         TableFormat::Safetensors => safetensors::read(path, &bytes.into(), name),
         TableFormat::Npy => npy::read(path, &bytes),
@@ -89,11 +89,11 @@ pub fn read_table(path: &Path, format: TableFormat, name: &str) -> Result<Table,
 ///
 /// # Errors
 /// If the disk fails.
-pub fn write_table(path: &Path, format: TableFormat, name: &str, table: &Table) -> Result<(), TableError> {
+pub fn write_table(path: &Path, format: TableFormat, name: &str, table: &Table) -> Result<(), VectorError> {
     let written = rana_graph::write_file_atomically(path, |out| match format {
         TableFormat::Safetensors => safetensors::write(out, &[(name, table)]),
         TableFormat::Npy => npy::write(out, table),
         TableFormat::Text => text::write(out, table),
     });
-    written.map_err(TableError::io(path, "write the file"))
+    written.map_err(VectorError::io(path, "write the file"))
 }

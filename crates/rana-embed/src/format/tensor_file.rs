@@ -9,7 +9,7 @@ use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::table_error::TableError;
+use crate::vector_error::VectorError;
 
 /// The file starts with the length of the header, in this many bytes.
 const LENGTH: usize = 8;
@@ -19,9 +19,9 @@ const ALIGNMENT: usize = 64;
 /// The position of the values, and the header.
 ///
 /// This does not use `SafeTensors::read_metadata`, because that adds sizes from the header without checks.
-pub(super) fn header(path: &Path, bytes: &[u8]) -> Result<(usize, Metadata), TableError> {
+pub(super) fn header(path: &Path, bytes: &[u8]) -> Result<(usize, Metadata), VectorError> {
     let cut_short =
-        |expected: u64| TableError::Size { file: path.to_owned(), expected, found: bytes.len() as u64 };
+        |expected: u64| VectorError::Size { file: path.to_owned(), expected, found: bytes.len() as u64 };
     let length: [u8; LENGTH] = bytes
         .get(..LENGTH)
         .and_then(|length| length.try_into().ok())
@@ -38,8 +38,8 @@ pub(super) fn header(path: &Path, bytes: &[u8]) -> Result<(usize, Metadata), Tab
     Ok((start as usize, header))
 }
 
-pub(super) fn damaged(path: &Path, what: &str) -> TableError {
-    TableError::malformed(path, format!("not a valid safetensors file: {what}. Copy or make the file again"))
+pub(super) fn damaged(path: &Path, what: &str) -> VectorError {
+    VectorError::malformed(path, format!("not a valid safetensors file: {what}. Copy or make the file again"))
 }
 
 /// A tensor to write.
@@ -124,7 +124,7 @@ impl TensorFile {
     ///
     /// # Errors
     /// If the disk fails; an existing file then stays unchanged.
-    pub fn write(path: &Path, note: (&str, &str), tensors: &[Tensor<'_>]) -> Result<(), TableError> {
+    pub fn write(path: &Path, note: (&str, &str), tensors: &[Tensor<'_>]) -> Result<(), VectorError> {
         let mut hasher = Xxh3::new();
         hasher.update(note.1.as_bytes());
         tensors.iter().for_each(|tensor| hasher.update(tensor.values.bytes()));
@@ -132,19 +132,19 @@ impl TensorFile {
         let text = format!("{:016x} {}", hasher.digest(), note.1);
         let notes = HashMap::from([(note.0.to_owned(), text)]);
         write_file_atomically(path, |out| write_tensors(out, Some(notes), tensors))
-            .map_err(TableError::io(path, "write the file"))
+            .map_err(VectorError::io(path, "write the file"))
     }
 
     /// Opens such a file, memory-mapped, and verifies its checksum. `note` is the key of its note.
     ///
     /// # Errors
     /// If it cannot be read, or was truncated or altered.
-    pub fn open(path: &Path, note: &str) -> Result<(Self, String), TableError> {
-        let bytes = Array::map_file(path).map_err(TableError::io(path, "open the file"))?;
+    pub fn open(path: &Path, note: &str) -> Result<(Self, String), VectorError> {
+        let bytes = Array::map_file(path).map_err(VectorError::io(path, "open the file"))?;
         let (start, header) = header(path, &bytes)?;
         let notes = header.metadata().clone().unwrap_or_default();
         let Some((checksum, text)) = notes.get(note).and_then(|note| note.split_once(' ')) else {
-            return Err(TableError::malformed(
+            return Err(VectorError::malformed(
                 path,
                 format!("a safetensors file without the note `{note}`. Give a file that rana wrote"),
             ));
@@ -154,7 +154,7 @@ impl TensorFile {
         hasher.update(text.as_bytes());
         hasher.update(&bytes[start..]);
         if format!("{:016x}", hasher.digest()) != checksum {
-            return Err(TableError::Altered { file: path.to_owned(), what: "checksum mismatch".to_owned() });
+            return Err(VectorError::Altered { file: path.to_owned(), what: "checksum mismatch".to_owned() });
         }
         let text = text.to_owned();
         Ok((Self { path: path.to_owned(), bytes, start, header }, text))
@@ -164,7 +164,7 @@ impl TensorFile {
     ///
     /// # Errors
     /// If there is no tensor of that name, or it has another type.
-    pub fn f32(&self, name: &str) -> Result<Array<f32>, TableError> {
+    pub fn f32(&self, name: &str) -> Result<Array<f32>, VectorError> {
         self.values(name, Dtype::F32)
     }
 
@@ -172,7 +172,7 @@ impl TensorFile {
     ///
     /// # Errors
     /// As [`f32`](Self::f32).
-    pub fn u32(&self, name: &str) -> Result<Array<u32>, TableError> {
+    pub fn u32(&self, name: &str) -> Result<Array<u32>, VectorError> {
         self.values(name, Dtype::U32)
     }
 
@@ -180,11 +180,11 @@ impl TensorFile {
     ///
     /// # Errors
     /// As [`f32`](Self::f32).
-    pub fn u64(&self, name: &str) -> Result<Array<u64>, TableError> {
+    pub fn u64(&self, name: &str) -> Result<Array<u64>, VectorError> {
         self.values(name, Dtype::U64)
     }
 
-    fn values<T: bytemuck::Pod>(&self, name: &str, dtype: Dtype) -> Result<Array<T>, TableError> {
+    fn values<T: bytemuck::Pod>(&self, name: &str, dtype: Dtype) -> Result<Array<T>, VectorError> {
         let info = self
             .header
             .info(name)

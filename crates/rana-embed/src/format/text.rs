@@ -6,13 +6,13 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use crate::table::Table;
-use crate::table_error::TableError;
+use crate::vector_error::VectorError;
 
 /// How many lines a thread parses at a time.
 const LINES: usize = 1024;
 
-pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Table, TableError> {
-    let at = |line: usize, column: usize, problem: String| TableError::Text {
+pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Table, VectorError> {
+    let at = |line: usize, column: usize, problem: String| VectorError::Text {
         file: path.to_owned(),
         line: line + 1,
         column: column + 1,
@@ -32,7 +32,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Table, TableError> {
     let Some(dim) = lines.first().map(|line| line.split_whitespace().count()).filter(|&dim| dim > 0) else {
         return Err(at(0, 0, "no values in the first row".to_owned()));
     };
-    let blocks: Vec<Result<Vec<f32>, TableError>> = lines
+    let blocks: Vec<Result<Vec<f32>, VectorError>> = lines
         .par_chunks(LINES)
         .enumerate()
         .map(|(block, lines)| {

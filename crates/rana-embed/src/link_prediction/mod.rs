@@ -4,6 +4,13 @@
 //! Ranks are *filtered*: other answers that are known to be true are left out. Ties are decided by a stated
 //! [`TieRule`]. The same scorer gives the same ranks with any number of threads and any block size.
 //!
+//! | file | concept |
+//! | --- | --- |
+//! | `evaluation.rs`, `settings.rs`, `error.rs` | the evaluation, its settings, and why it fails |
+//! | `query.rs`, `scorer.rs`, `known_answers.rs` | what is asked, what scores the answers, and which are left out |
+//! | `rank.rs`, `rank_counting.rs` | ranks and tie rules, and how ranks are counted block by block |
+//! | `metrics.rs`, `report.rs` | the results |
+//!
 //! ```
 //! use rana_embed::link_prediction::{KnownAnswers, LinkPrediction, LinkPredictionSettings, LinkQuery, LinkScorer};
 //! use rana_graph::{Duplicates, GraphBuilder, HeldOut};
@@ -42,18 +49,23 @@
 //! # Ok::<(), rana_embed::link_prediction::LinkPredictionError>(())
 //! ```
 
-mod evaluate;
+mod error;
+mod evaluation;
 mod known_answers;
 mod metrics;
 mod query;
 mod rank;
+mod rank_counting;
 mod report;
 mod scorer;
+mod settings;
 
-pub use evaluate::{LinkPrediction, LinkPredictionError, LinkPredictionSettings};
+pub use error::LinkPredictionError;
+pub use evaluation::LinkPrediction;
 pub use known_answers::KnownAnswers;
 pub use metrics::Metrics;
 pub use query::LinkQuery;
 pub use rank::{FactRanks, Rank, TieRule};
 pub use report::{LinkReport, RelationReport};
 pub use scorer::LinkScorer;
+pub use settings::LinkPredictionSettings;

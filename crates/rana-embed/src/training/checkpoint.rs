@@ -5,18 +5,19 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rana_graph::write_file_atomically;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::config::{ConfigError, EmbedConfig};
+use super::checkpoint_error::CheckpointError;
+use crate::embed_config::EmbedConfig;
 use crate::huge_pages::zeros;
 use crate::parameters::Parameters;
 
 const MAGIC: &[u8; 8] = b"RANAEMB\n";
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 /// Magic, version and header length.
 const PREFIX: u64 = 8 + 4 + 8;
 const CHECKSUM: u64 = 8;
@@ -65,68 +66,9 @@ pub struct Checkpoint {
     pub(crate) relation_state: Vec<f32>,
 }
 
-/// Why a checkpoint cannot be written or read.
-#[derive(Debug, thiserror::Error)]
-pub enum CheckpointError {
-    /// The file cannot be accessed.
-    #[error("{}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the operating system says.
-        source: io::Error,
-    },
-    /// It is not a checkpoint.
-    #[error("{}: this is not a checkpoint of vectors", path.display())]
-    NoCheckpoint {
-        /// The file.
-        path: PathBuf,
-    },
-    /// It was written by another version of this program.
-    #[error("{}: checkpoint version {found}, but this program reads version {VERSION}", path.display())]
-    Version {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: u32,
-    },
-    /// Its length does not fit its header.
-    #[error("{}: {found} bytes long, expected {expected}; the file was truncated or altered", path.display())]
-    Length {
-        /// The file.
-        path: PathBuf,
-        /// How long it is.
-        found: u64,
-        /// How long it should be.
-        expected: u64,
-    },
-    /// The checksum does not match.
-    #[error("{}: the checksum does not match; the file was altered", path.display())]
-    Checksum {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The header is malformed.
-    #[error("{}: bad header: {message}", path.display())]
-    Header {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        message: String,
-    },
-    /// The settings in it cannot be used.
-    #[error("{}: {source}", path.display())]
-    Config {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: ConfigError,
-    },
-}
-
 /// The header before the tables.
 #[derive(Serialize, Deserialize)]
-struct Header {
+pub(super) struct Header {
     config: EmbedConfig,
     fingerprint: u64,
     position: Position,

@@ -4,8 +4,9 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::epoch::Buffers;
-use super::gradient_shard::{RowGradients, Shard};
+use super::gradient_shard::Shard;
 use super::row_access::{AHEAD, Frozen, FrozenTables};
+use super::row_gradients::RowGradients;
 use super::slice::{Plan, Slice};
 use super::table_in_training::Table;
 use crate::optimiser::Update;

@@ -11,7 +11,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 
 use super::slice::Listed;
-use crate::config::EmbedConfig;
+use crate::embed_config::EmbedConfig;
 use crate::seed::{Purpose, rng};
 
 /// The least facts per job, because a job has fixed costs.

@@ -13,7 +13,7 @@ use super::slice::{Listed, Plan, Slice};
 use super::table_in_training::Table;
 use super::trainer::Hooks;
 use super::{deterministic_update, lock_free_update};
-use crate::config::Updates;
+use crate::embed_config::Updates;
 use crate::negatives::Sides;
 use crate::optimiser::Update;
 use crate::seed::{Purpose, rng};

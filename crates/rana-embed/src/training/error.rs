@@ -2,7 +2,7 @@
 
 use rana_graph::Fact;
 
-use crate::config::ConfigError;
+use crate::config_error::ConfigError;
 use crate::link_prediction::LinkPredictionError;
 
 /// Why a training cannot start, or fails.

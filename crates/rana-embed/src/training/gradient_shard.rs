@@ -1,62 +1,13 @@
 //! [`Shard`]: the gradients of a slice of facts, computed by one thread.
 
 use super::row_access::{Rows, Tables};
+use super::row_gradients::RowGradients;
 use super::row_listing::Listing;
 use super::slice::{Plan, Slice};
 use super::unshared_negatives::Unshared;
-use crate::config::EmbedConfig;
+use crate::embed_config::EmbedConfig;
 use crate::regulariser::Regulariser;
-
 use crate::similarity::{Blocks, Forward};
-
-/// Gradients of rows. `gradients` starts with one row for each of `rows`, which are unordered and may repeat; the
-/// values after them are unused.
-#[derive(Default)]
-pub(crate) struct RowGradients {
-    pub(crate) rows: Vec<u32>,
-    pub(crate) gradients: Vec<f32>,
-}
-
-impl RowGradients {
-    /// Marks an entry without a gradient.
-    pub(crate) const NONE: u32 = u32::MAX;
-
-    /// Makes room for these rows. The first `overwritten` gradients will be overwritten.
-    fn reset(&mut self, rows: &[u32], width: usize, overwritten: usize) {
-        self.rows.clear();
-        self.rows.extend_from_slice(rows);
-        resize(&mut self.gradients, rows.len() * width);
-        self.gradients[overwritten * width..].fill(0.0);
-    }
-
-    /// The rows that have a gradient, with the gradients.
-    #[inline(always)]
-    pub(crate) fn iter(&self, width: usize) -> impl Iterator<Item = (usize, &[f32])> {
-        let gradients = self.gradients.chunks_exact(width);
-        let all = self.rows.iter().zip(gradients);
-        all.filter(|(row, _)| **row != Self::NONE).map(|(row, gradient)| (*row as usize, gradient))
-    }
-
-    /// Removes all rows but keeps the memory.
-    #[inline(always)]
-    pub(crate) fn forget(&mut self) {
-        self.rows.clear();
-    }
-
-    /// Removes all rows and makes room for up to `most` rows.
-    fn clear(&mut self, most: usize, width: usize) {
-        self.rows.clear();
-        resize(&mut self.gradients, most * width);
-    }
-
-    /// Appends a row and gives its gradient, which must be overwritten.
-    #[inline(always)]
-    pub(crate) fn next(&mut self, row: u32, width: usize) -> &mut [f32] {
-        let start = self.rows.len() * width;
-        self.rows.push(row);
-        &mut self.gradients[start..start + width]
-    }
-}
 
 /// The gradients of a slice of facts.
 #[derive(Default)]
@@ -260,6 +211,6 @@ fn span(first: usize, count: usize, width: usize) -> std::ops::Range<usize> {
 }
 
 /// Resizes a buffer whose content will be overwritten.
-fn resize(buffer: &mut Vec<f32>, len: usize) {
+pub(super) fn resize(buffer: &mut Vec<f32>, len: usize) {
     buffer.resize(len, 0.0);
 }

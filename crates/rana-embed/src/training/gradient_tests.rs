@@ -2,14 +2,16 @@
 
 use rana_graph::{Duplicates, EntityId, Fact, Graph, GraphBuilder, RelationId};
 
-use super::gradient_shard::{RowGradients, Scratch, Shard};
+use super::gradient_shard::{Scratch, Shard};
 use super::row_access::{Frozen, FrozenTables};
+use super::row_gradients::RowGradients;
 use super::row_listing::Listing;
 use super::slice::{Listed, Plan, Slice};
-use crate::config::EmbedConfig;
+use crate::embed_config::EmbedConfig;
 use crate::loss::Loss;
 use crate::model::{ModelKind, Norm};
-use crate::negatives::{Negatives, Sampler};
+use crate::negative_sampler::Sampler;
+use crate::negatives::Negatives;
 use crate::parameters::Parameters;
 use crate::regulariser::Regulariser;
 use crate::side::Side;

@@ -6,15 +6,16 @@ use rayon::prelude::*;
 use super::entity_buckets::{Dealing, Job};
 use super::epoch::Buffers;
 use super::epoch::slices;
-use super::gradient_shard::{RowGradients, Scratch, Shard};
+use super::gradient_shard::{Scratch, Shard};
 use super::one_negative::OneNegative;
 use super::relation_copies::{Changed, Copies, merge};
 use super::row_access::{RowsMut, Tables};
+use super::row_gradients::RowGradients;
 use super::row_lease::{Lease, Leases};
 use super::row_listing::Listing;
 use super::slice::{Among, Plan, Slice};
 use super::table_in_training::Table;
-use crate::config::EmbedConfig;
+use crate::embed_config::EmbedConfig;
 use crate::optimiser::Update;
 use crate::side::Side;
 
@@ -184,7 +185,8 @@ mod tests {
     use super::*;
     use crate::loss::Loss;
     use crate::model::Norm;
-    use crate::negatives::{Negatives, Sampler};
+    use crate::negative_sampler::Sampler;
+    use crate::negatives::Negatives;
     use crate::optimiser::Optimiser;
     use crate::parameters::Parameters;
     use crate::training::row_lease::are_distinct;

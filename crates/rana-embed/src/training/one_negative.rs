@@ -12,7 +12,7 @@ use super::relation_copies::Copies;
 use super::row_access::{Rows, RowsMut};
 use super::row_lease::Lease;
 use super::row_listing::Listing;
-use crate::config::EmbedConfig;
+use crate::embed_config::EmbedConfig;
 use crate::loss::Loss;
 use crate::model::{ModelKind, Norm};
 use crate::optimiser::{Optimiser, Update};

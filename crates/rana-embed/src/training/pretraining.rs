@@ -11,7 +11,7 @@ use super::checkpoint::Checkpoint;
 use super::error::TrainError;
 use super::trainer::{EpochReport, Hooks, PretrainingOutcome, Trainer};
 use super::training_data::TrainingData;
-use crate::config::EmbedConfig;
+use crate::embed_config::EmbedConfig;
 use crate::link_prediction::{KnownAnswers, LinkPrediction, LinkPredictionSettings};
 use crate::parameters::Parameters;
 use crate::seed::{Purpose, rng};

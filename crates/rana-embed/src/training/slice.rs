@@ -2,8 +2,8 @@
 
 use rana_graph::Fact;
 
-use crate::config::EmbedConfig;
-use crate::negatives::Sampler;
+use crate::embed_config::EmbedConfig;
+use crate::negative_sampler::Sampler;
 use crate::side::Side;
 
 /// Facts of a shard: enough to make fixed costs small, few enough to fit the cache.

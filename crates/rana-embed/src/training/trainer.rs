@@ -9,9 +9,9 @@ use super::epoch::{Engine, EpochOrder};
 use super::error::TrainError;
 use super::slice::Plan;
 use super::training_data::TrainingData;
-use crate::config::EmbedConfig;
+use crate::embed_config::EmbedConfig;
 use crate::link_prediction::LinkPredictionError;
-use crate::negatives::Sampler;
+use crate::negative_sampler::Sampler;
 use crate::parameters::Parameters;
 
 /// Why a training ended.

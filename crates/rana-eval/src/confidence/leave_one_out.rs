@@ -1,4 +1,4 @@
-//! The leave-one-out rank of a model on a support: how well it finds each pair by the others. `leave_one_out.rs` of
+//! The leave-one-out rank of a model on a support: how well it finds each pair by the others. `support_record.rs` of
 //! `rana-models`, `fused/`, measures each source of evidence alone.
 
 use rana_fewshot::{FewShotModel, LeftOut, Support, SupportError};

@@ -3,7 +3,9 @@
 use rana_graph::{Fact, FewShotRule, Graph, Lists, RelationId, Split};
 use rand::seq::SliceRandom;
 
-use super::config::{Assignment, Ratio, RelationNames, SplitError, SplitSettings};
+use super::assignment_rule::{Assignment, Ratio, RelationNames};
+use super::config::SplitSettings;
+use super::error::SplitError;
 use crate::seed::{Purpose, rng};
 
 /// The relations that shall become tasks: by number if counted, in the order given if named.

@@ -4,7 +4,9 @@ use rana_graph::{Fact, Graph, Lists, Pair, RelationId, Split, TaskSet, TaskSetBu
 use rayon::prelude::*;
 
 use super::assignment;
-use super::config::{Assignment, SplitConfig, SplitError, SplitSettings};
+use super::assignment_rule::Assignment;
+use super::config::{SplitConfig, SplitSettings};
+use super::error::SplitError;
 use super::inverse_relations::Removal;
 use super::report::SplitReport;
 use crate::candidates::{CandidateBuilder, CandidateConfig, CandidateRule};

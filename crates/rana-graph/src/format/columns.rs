@@ -117,7 +117,7 @@ pub enum ColumnsProblem {
         found: usize,
     },
     /// A column number is larger than the number of columns.
-    #[error("column {number} is asked for the {}s, there are {found}", role.name())]
+    #[error("column {number} was given for the {}s, but there are only {found} columns", role.name())]
     OutOfRange {
         /// What the column should hold.
         role: Role,
@@ -127,7 +127,9 @@ pub enum ColumnsProblem {
         found: usize,
     },
     /// The same column was found for two roles.
-    #[error("one column would serve as two of head, relation and tail. Name the three columns")]
+    #[error(
+        "two of head, relation and tail would be read from the same column. Name three different columns"
+    )]
     Shared,
     /// A column holds values that cannot be names.
     #[error("column `{name}` holds {holds}, expected strings or integers. Convert it to strings first")]
@@ -164,7 +166,7 @@ impl Columns {
                 "relation" | "r" | "predicate" | "p" => &mut columns.relation,
                 "tail" | "t" | "object" | "o" => &mut columns.tail,
                 "_" => continue,
-                _ => return Err(format!("`{word}` is no column role; say head, relation, tail or _")),
+                _ => return Err(format!("`{word}` is not a column role; say head, relation, tail or _")),
             };
             if place.replace(Column::Number(at + 1)).is_some() {
                 return Err(format!("`{word}` is named twice in `{text}`"));
@@ -277,7 +279,7 @@ mod tests {
         assert_eq!(columns.resolve_order("f", 4).unwrap(), [0, 3, 2]);
         assert!(Columns::from_order("h,t").unwrap_err().contains("once each"));
         assert!(Columns::from_order("h,h,t").unwrap_err().contains("twice"));
-        assert!(Columns::from_order("h,x,t").unwrap_err().contains("no column role"));
+        assert!(Columns::from_order("h,x,t").unwrap_err().contains("not a column role"));
     }
 
     #[test]
@@ -294,6 +296,6 @@ mod tests {
              column of the tails"
         );
         let error = Columns::from_order("h,r,_,_,t").unwrap().resolve_order("f", 3).unwrap_err().to_string();
-        assert!(error.contains("column 5 is asked for the tails, there are 3"), "{error}");
+        assert!(error.contains("column 5 was given for the tails, but there are only 3 columns"), "{error}");
     }
 }

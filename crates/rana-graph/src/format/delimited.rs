@@ -4,7 +4,7 @@ use csv::ByteRecord;
 
 use super::columns::is_header;
 use super::limits::{Limited, Rows};
-use super::source::read_error;
+use super::open_source::read_error;
 use super::{Columns, FormatError, OpenSource, Place, Sink, Statement};
 
 /// Whether the first line names the columns.
@@ -274,7 +274,11 @@ fn strip_byte_order_mark(record: &mut ByteRecord) {
     }
 }
 
-fn csv_error(name: &str, compression: Option<super::source::Compression>, error: csv::Error) -> FormatError {
+fn csv_error(
+    name: &str,
+    compression: Option<super::open_source::Compression>,
+    error: csv::Error,
+) -> FormatError {
     let place = error.position().map_or_else(|| Place::file(name), |at| Place::at(name, at.line(), 1));
     let problem = error.to_string();
     match error.into_kind() {

@@ -16,7 +16,8 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnDescriptor;
 
-use super::fact_writer::{ExportError, names};
+use super::export::names;
+use super::export_error::ExportError;
 use super::{Columns, ColumnsProblem, FormatError, OpenSource, Place, Sink, Statement};
 use crate::fact::Fact;
 use crate::graph::Graph;

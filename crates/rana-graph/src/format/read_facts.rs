@@ -1,13 +1,13 @@
 //! [`read_facts`]: one file of facts, by the reader of its format.
 
 use super::delimited::{self, DelimitedOptions};
-use super::error::FormatError;
 use super::format::Format;
+use super::format_error::FormatError;
+use super::open_source::OpenSource;
 #[cfg(feature = "parquet")]
 use super::parquet;
 #[cfg(feature = "rdf")]
 use super::rdf;
-use super::source::OpenSource;
 use super::statement::Sink;
 
 /// Settings of the readers, where a format has any.

@@ -1,6 +1,6 @@
 //! [`Statement`]: what a reader finds in a file, and [`Sink`], which receives it.
 
-use super::error::FormatError;
+use super::format_error::FormatError;
 
 /// A statement that a reader found in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

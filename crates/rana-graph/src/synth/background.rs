@@ -9,7 +9,8 @@ use rand_chacha::ChaCha8Rng;
 use super::config::SynthSettings;
 use super::emitted_facts::Known;
 use super::latent_space::{Space, mix};
-use super::rule::{AROUND, Link, Rule, Schema, Translation};
+use super::rule::{AROUND, Rule, Translation};
+use super::schema::{Link, Schema};
 
 /// A fact as bare numbers: head, relation, tail.
 pub(super) type Triple = (u32, u32, u32);

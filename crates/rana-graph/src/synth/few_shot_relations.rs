@@ -9,7 +9,8 @@ use rand_chacha::ChaCha8Rng;
 use super::config::SynthSettings;
 use super::emitted_facts::Known;
 use super::latent_space::Space;
-use super::rule::{AROUND, RelationName, Rule, Schema};
+use super::rule::{AROUND, Rule};
+use super::schema::{RelationName, Schema};
 use crate::split::Split;
 
 /// How many rules are drawn to find one with enough facts, before the best of them is taken.

@@ -41,6 +41,18 @@
 //! of relations (each in at least one fact), of few-shot relations, and the bounds of their sizes.
 //! The same settings give the same bytes. Nothing is a self-loop.
 //!
+//! # Where to find what
+//!
+//! | file | concept |
+//! | --- | --- |
+//! | `config.rs` | the settings |
+//! | `latent_space.rs` | where each entity stands |
+//! | `rule.rs`, `schema.rs` | what a relation means, and the rules of all background relations |
+//! | `background.rs`, `emitted_facts.rs` | the background facts, and those emitted so far |
+//! | `few_shot_relations.rs` | the few-shot relations |
+//! | `generator.rs` | all of it, part by part |
+//! | `written_files.rs`, `error.rs` | the files, and why they cannot be written |
+//!
 //! Memory is nine bytes and some slack for each fact, regardless of the names; facts are streamed.
 //!
 //! ```
@@ -57,13 +69,15 @@ mod config;
 mod emitted_facts;
 mod error;
 mod few_shot_relations;
+mod generator;
 mod latent_space;
-mod release;
 mod rule;
+mod schema;
 #[cfg(test)]
 mod tests;
+mod written_files;
 
 pub use background::BackgroundCounts;
 pub use config::{BackgroundShares, FewShotShares, PerSplit, SynthConfig, SynthSettings};
 pub use error::SynthError;
-pub use release::{SynthReport, write_release, write_tsv};
+pub use written_files::{SynthReport, write_release, write_tsv};

@@ -3,7 +3,7 @@
 use rana_graph::{Graph, TaskSet};
 use serde::{Deserialize, Serialize};
 
-use super::evidence::EvidenceKind;
+use super::evidence_kind::EvidenceKind;
 use super::rank_fit::RankFit;
 use super::trust::TERMS;
 use crate::paths::EdgeIndex;

@@ -6,12 +6,14 @@ use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
 use super::config::FusedConfig;
-use super::evidence::{Evidence, EvidenceKind, Values};
+use super::evidence::{Evidence, Values};
+use super::evidence_kind::EvidenceKind;
 use super::evidence_matrix::evidence_matrix;
-use super::leave_one_out::support_records;
-use super::likelihood_fit::{Example, ExampleQuery, Prior, fit};
+use super::example::{Example, ExampleQuery};
+use super::likelihood_fit::{Prior, fit};
 use super::prior::prior;
 use super::sources::Sources;
+use super::support_record::support_records;
 use super::trust::{TERMS, Trust, TrustedSource};
 use crate::seed::{Purpose, rng};
 

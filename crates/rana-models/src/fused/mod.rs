@@ -10,17 +10,19 @@
 //! | file | concept |
 //! | --- | --- |
 //! | `config.rs` | the settings |
-//! | `evidence.rs` | what a source says, and why |
+//! | `evidence.rs`, `evidence_kind.rs`, `reason.rs` | what a source says, the kinds of sources, and why they say it |
 //! | `sources.rs` | all sources, and how each is adapted to a support |
 //! | `vector_evidence.rs`, `path_evidence.rs`, `tail_evidence.rs`, `name_evidence.rs` | the sources themselves |
-//! | `leave_one_out.rs` | how well a source finds each pair of a support by the others |
+//! | `support_record.rs` | how well a source finds each pair of a support by the others |
 //! | `evidence_matrix.rs` | the values of all sources for some heads and candidates |
-//! | `examples.rs` | supports and queries of train tasks, from which trust is learned |
+//! | `example.rs`, `examples.rs` | supports and queries of train tasks, from which trust is learned |
 //! | `likelihood_fit.rs`, `rank_fit.rs` | how it is learned: first by likelihood, then by ranks |
 //! | `prior.rs` | how far a source is trusted before any example is seen |
 //! | `trust.rs` | how far a source is trusted |
-//! | `model.rs` | the model of the sources and the trust in them |
-//! | `run.rs` | the run directory |
+//! | `model.rs`, `adapted_relation.rs` | the model of the sources and the trust in them, and a relation after its support |
+//! | `evidence_run.rs`, `evidence_run_error.rs` | the run directory, and why it cannot be read or written |
+//! | `run_version_1.rs` | the reader of run directories that version 1 wrote |
+//! | `open_run.rs` | from a run directory to the model |
 //!
 //! # What evidence may see
 //! - The relation that is asked for is never an edge ([`VisibleEdges`](crate::paths::VisibleEdges)): no fact is
@@ -31,31 +33,43 @@
 //!   ([`FusedConfig::folds`]).
 //! - The filter of known tails only removes rivals of a query.
 
+mod adapted_relation;
 mod config;
 mod evidence;
+mod evidence_kind;
 mod evidence_matrix;
+mod evidence_run;
+mod evidence_run_error;
+mod example;
 mod examples;
-mod leave_one_out;
 mod likelihood_fit;
 mod model;
 mod name_evidence;
+mod open_run;
 mod path_evidence;
 mod prior;
 mod rank_fit;
-mod run;
+mod reason;
+mod run_version_1;
 mod sources;
+mod support_record;
 mod tail_evidence;
 #[cfg(test)]
 mod tests;
 mod trust;
 mod vector_evidence;
 
+pub use adapted_relation::{Contribution, FusedRelation};
 pub use config::{FusedConfig, FusedConfigError};
-pub use evidence::{Evidence, EvidenceKind, FewValues, Reason, Values};
+pub use evidence::{Evidence, FewValues, Values};
+pub use evidence_kind::EvidenceKind;
+pub use evidence_run::{EvidenceRun, FusedScores, PartPaths};
+pub use evidence_run_error::EvidenceRunError;
 pub use examples::{Examples, prior_trust};
-pub use model::{Contribution, FusedModel, FusedRelation};
-pub use run::{EvidenceRun, FusedRunError, FusedScores, Places};
-pub(crate) use run::{is_version_1, open, read_version_1};
+pub use model::FusedModel;
+pub(crate) use open_run::open;
+pub use reason::Reason;
+pub(crate) use run_version_1::{is_version_1, read_version_1};
 pub use sources::Sources;
 pub use trust::{Trust, TrustedSource};
 

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::evidence::{Evidence, EvidenceKind, Reason, Values};
+use super::evidence::{Evidence, Values};
+use super::evidence_kind::EvidenceKind;
+use super::reason::Reason;
 use crate::paths::EdgeIndex;
 
 /// The cosine between the words of head and tail.

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use rana_fewshot::Support;
 use rana_graph::{EntityId, RelationId};
 
-use super::evidence::{Evidence, EvidenceKind, Reason, Values};
+use super::evidence::{Evidence, Values};
+use super::evidence_kind::EvidenceKind;
+use super::reason::Reason;
 use crate::combine_by_entity::combine_by_entity;
 use crate::paths::{TwoHops, VisibleEdges};
 

@@ -4,7 +4,7 @@
 //! (`docs/experiments/2026-11-18-learn.md`). A graph with many relations overrules them; a graph with few relations
 //! stays near them, which is better than trusting a handful of examples.
 
-use super::evidence::EvidenceKind;
+use super::evidence_kind::EvidenceKind;
 use super::trust::TERMS;
 
 /// What a source is worth on a graph about which nothing is known: always, by its reciprocal rank on the support, by one

@@ -6,7 +6,8 @@
 
 use rayon::prelude::*;
 
-use super::likelihood_fit::{Example, Likely, solve};
+use super::example::Example;
+use super::likelihood_fit::{Likely, solve};
 
 /// How trust is fitted to ranks.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,7 +6,8 @@ use rana_embed::Table;
 use rana_fewshot::{FewShotModel, Support, SupportError};
 use rana_graph::Graph;
 
-use super::evidence::{Evidence, EvidenceKind};
+use super::evidence::Evidence;
+use super::evidence_kind::EvidenceKind;
 use super::{name_evidence, path_evidence, tail_evidence, vector_evidence};
 use crate::paths::{EdgeIndex, VisibleEdges};
 use crate::vectors::MeanTranslation;

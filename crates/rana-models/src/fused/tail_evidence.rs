@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use rana_fewshot::Support;
 use rana_graph::{EntityId, Graph, RelationId};
 
-use super::evidence::{Evidence, EvidenceKind, Reason, Values};
+use super::evidence::{Evidence, Values};
+use super::evidence_kind::EvidenceKind;
+use super::reason::Reason;
 use crate::paths::VisibleEdges;
 
 /// The share of the support with this very tail.
@@ -23,8 +25,7 @@ pub(super) fn copy(support: &Support<'_>) -> Evidence {
     }
 }
 
-/// The cosine between the relations of the tail, the rare ones counting more, and those of the support's tails,
-/// on average.
+/// The mean cosine similarity of the tail's relations, weighted by rarity, to those of each support tail.
 pub(super) fn signature(edges: &VisibleEdges, support: &Support<'_>) -> Evidence {
     let norm = |edges: &VisibleEdges, of: EntityId| {
         let squares = edges.relations(of).map(|relation| edges.rarity(relation).powi(2));
@@ -47,7 +48,7 @@ pub(super) fn signature(edges: &VisibleEdges, support: &Support<'_>) -> Evidence
     alike(EvidenceKind::Signature, share, |share| Reason::SameRelations { share })
 }
 
-/// The share of the support with a tail that has a type of this one.
+/// The share of support pairs whose tail has a type in common with this tail.
 pub(super) fn types(graph: &Graph, support: &Support<'_>) -> Evidence {
     let graph = graph.clone();
     let tails: Vec<EntityId> = support.pairs.iter().map(|pair| pair.tail).collect();

@@ -10,11 +10,14 @@ use rana_graph::{
     TaskSetBuilder,
 };
 
-use super::evidence::{Evidence, EvidenceKind, Reason};
+use super::evidence::Evidence;
+use super::evidence_kind::EvidenceKind;
 use super::evidence_matrix::evidence_matrix;
-use super::leave_one_out::SupportRecord;
-use super::likelihood_fit::{Example, ExampleQuery, Prior, fit};
+use super::example::{Example, ExampleQuery};
+use super::likelihood_fit::{Prior, fit};
 use super::rank_fit::RankFit;
+use super::reason::Reason;
+use super::support_record::SupportRecord;
 use super::{Examples, FusedConfig, FusedModel, Sources, Trust, TrustedSource};
 use crate::paths::{EdgeIndex, VisibleEdges};
 use crate::rana::{Rana, RanaConfig};

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::evidence::EvidenceKind;
-use super::leave_one_out::SupportRecord;
+use super::evidence_kind::EvidenceKind;
+use super::support_record::SupportRecord;
 
 /// What the weight of a source is made of: a constant, its record on the support in ranks and in deviations, and how
 /// small the support is.

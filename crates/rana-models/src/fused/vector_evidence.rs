@@ -4,7 +4,9 @@ use rana_embed::{Blocks, Similarity, Table};
 use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};
 use rana_graph::EntityId;
 
-use super::evidence::{Evidence, EvidenceKind, Reason, Values};
+use super::evidence::{Evidence, Values};
+use super::evidence_kind::EvidenceKind;
+use super::reason::Reason;
 use crate::gathered_rows::{Gathered, gather};
 
 /// The score of a model that translates heads to tails.

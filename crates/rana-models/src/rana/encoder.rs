@@ -4,13 +4,14 @@
 //! meets the pair once per pair, and what meets neighbours once per sum of them, nothing once per neighbour;
 //! and a pair is encoded once per step however many tasks it occurs in.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::Arch;
 use rana_embed::matmul::{Matrix, add_product};
 use rana_graph::{EntityId, Pair};
 use rand::RngExt;
-use rayon::prelude::*;
 
-use super::config::{Activation, Attn, Padding};
+use super::activation::{activate, multiply_by_slope};
+use super::config::{Attn, Padding};
+use super::encoder_gradients::EncoderGradients;
 use super::inputs::Inputs;
 use super::layout::EndBlocks;
 use super::neighbour_attention::{
@@ -20,7 +21,6 @@ use super::neighbour_rows::{NeighbourRows, Neighbours, RowsAhead};
 use crate::real::{Real, add_scaled};
 use crate::seed::{Purpose, rng};
 use crate::training::Block;
-use crate::training::row_gradients::RowGradients;
 
 /// Pairs that are encoded together: enough for matrix products to pay, few enough for a cache.
 pub(super) const CHUNK: usize = 64;
@@ -44,18 +44,18 @@ impl End {
 }
 
 /// What weights make of every relation, for each end that has weights of its own.
-pub(crate) struct Projection<T>(Vec<Projected<T>>);
+pub(crate) struct Projection<T>(pub(super) Vec<Projected<T>>);
 
 /// What weights make of every relation, or the gradients of that; empty where there are no such weights.
-struct Projected<T> {
+pub(super) struct Projected<T> {
     /// W1 of it, in attention.
-    attention: Vec<T>,
+    pub(super) attention: Vec<T>,
     /// W3 of it, in the sum over neighbours.
-    aggregate: Vec<T>,
+    pub(super) aggregate: Vec<T>,
 }
 
 impl<T: Real> Projected<T> {
-    fn zeros(&self) -> Self {
+    pub(super) fn zeros(&self) -> Self {
         let zeros = |of: &[T]| vec![T::ZERO; of.len()];
         Self { attention: zeros(&self.attention), aggregate: zeros(&self.aggregate) }
     }
@@ -79,86 +79,6 @@ impl<T: Real> Projection<T> {
         };
         Self(inputs.layout.ends.iter().map(of_end).collect())
     }
-}
-
-/// The gradients that the encoder adds to.
-pub(super) struct EncoderGradients<T> {
-    pub(super) weights: Vec<T>,
-    /// Of the [`Projection`].
-    projected: Vec<Projected<T>>,
-    /// Of relation rows; empty unless they learn.
-    pub(super) relations: Vec<T>,
-    /// Of entity rows, if the encoder's learn.
-    pub(super) entities: Option<RowGradients<T>>,
-    scratch: AttendScratch<T>,
-}
-
-impl<T: Real> EncoderGradients<T> {
-    pub(super) fn new(inputs: Inputs<'_, T>, projection: &Projection<T>, entities: bool) -> Self {
-        let relations = if inputs.config.train_relations { inputs.relations.len() } else { 0 };
-        Self {
-            weights: vec![T::ZERO; inputs.layout.weights()],
-            projected: projection.0.iter().map(Projected::zeros).collect(),
-            relations: vec![T::ZERO; relations],
-            entities: entities.then(|| RowGradients::new(inputs.dim())),
-            scratch: AttendScratch::new(inputs),
-        }
-    }
-
-    /// Adds the gradients of others, which come after these, each number in their order.
-    pub(super) fn add(&mut self, others: &[Self]) {
-        add_each(&mut self.weights, others, |other| &other.weights);
-        for (end, to) in self.projected.iter_mut().enumerate() {
-            add_each(&mut to.attention, others, |other| &other.projected[end].attention);
-            add_each(&mut to.aggregate, others, |other| &other.projected[end].aggregate);
-        }
-        add_each(&mut self.relations, others, |other| &other.relations);
-        if let Some(to) = &mut self.entities {
-            others.iter().filter_map(|other| other.entities.as_ref()).for_each(|from| to.append(from));
-        }
-    }
-
-    /// Turns the gradient of the projection into those of its weights and of relation rows.
-    pub(super) fn finish(&mut self, inputs: Inputs<'_, T>) {
-        let dim = inputs.dim();
-        let relations = inputs.relations.len() / dim;
-        let rows = Matrix::new(inputs.relations, relations, dim);
-        for (blocks, projected) in inputs.layout.ends.iter().zip(&self.projected) {
-            let of_weights = |block: Option<&Block>, gradient: &[T]| {
-                let Some(block) = block else { return Vec::new() };
-                let mut weights = vec![T::ZERO; block.rows * dim];
-                add_product(&mut weights, Matrix::new(gradient, relations, block.rows).transposed(), rows);
-                weights
-            };
-            let of = blocks.of_relations();
-            let gradients = [&projected.attention, &projected.aggregate];
-            let (attention, aggregate) =
-                rayon::join(|| of_weights(of[0], gradients[0]), || of_weights(of[1], gradients[1]));
-            for ((block, gradient), of_weights) in of.into_iter().zip(gradients).zip([attention, aggregate]) {
-                let Some(block) = block else { continue };
-                add_scaled(block.of_mut(&mut self.weights), T::ONE, &of_weights);
-                if !self.relations.is_empty() {
-                    let weights = Matrix::new(block.of(inputs.weights), block.rows, dim);
-                    add_product(&mut self.relations, Matrix::new(gradient, relations, block.rows), weights);
-                }
-            }
-        }
-    }
-}
-
-/// Adds a vector of each of some gradients; threads share its numbers, not the gradients, so that every sum has
-/// its order.
-fn add_each<T: Real>(
-    to: &mut [T],
-    all: &[EncoderGradients<T>],
-    of: impl Fn(&EncoderGradients<T>) -> &[T] + Sync,
-) {
-    const RUN: usize = 8192;
-    to.par_chunks_mut(RUN).enumerate().for_each(|(run, to)| {
-        for gradients in all {
-            add_scaled(to, T::ONE, &of(gradients)[run * RUN..][..to.len()]);
-        }
-    });
 }
 
 /// Some pairs and all that the encoder made of them, kept for the way back.
@@ -616,57 +536,4 @@ fn masked<'a, T: Real>(values: &'a [T], mask: &[T]) -> std::borrow::Cow<'a, [T]>
     let mut values = values.to_vec();
     apply_mask(&mut values, mask);
     values.into()
-}
-
-/// The slope of LeakyReLU below zero: PyTorch's default, the paper gives none.
-const LEAK: f64 = 0.01;
-
-fn activate<T: Real>(activation: Activation, values: &mut [T]) {
-    Arch::new().dispatch(Activate { activation, values });
-}
-
-struct Activate<'v, T> {
-    activation: Activation,
-    values: &'v mut [T],
-}
-
-impl<T: Real> WithSimd for Activate<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let leak = T::of(LEAK);
-        match self.activation {
-            Activation::Sigmoid => {
-                for value in self.values {
-                    *value = value.softplus_and_sigmoid().1;
-                }
-            }
-            Activation::Tanh => {
-                for value in self.values {
-                    *value = value.tanh();
-                }
-            }
-            Activation::LeakyRelu => {
-                for value in self.values {
-                    *value *= if *value < T::ZERO { leak } else { T::ONE };
-                }
-            }
-            Activation::None => {}
-        }
-    }
-}
-
-/// Multiplies gradients by the slope of an activation, which its value tells.
-fn multiply_by_slope<T: Real>(activation: Activation, values: &[T], gradients: &mut [T]) {
-    let leak = T::of(LEAK);
-    let each = values.iter().zip(gradients);
-    match activation {
-        Activation::Sigmoid => each.for_each(|(&value, gradient)| *gradient *= value * (T::ONE - value)),
-        Activation::Tanh => each.for_each(|(&value, gradient)| *gradient *= T::ONE - value * value),
-        Activation::LeakyRelu => {
-            each.for_each(|(&value, gradient)| *gradient *= if value < T::ZERO { leak } else { T::ONE });
-        }
-        Activation::None => {}
-    }
 }

@@ -8,8 +8,9 @@ use super::encoder::Projection;
 use super::inputs::{EntityRows, Inputs};
 use super::layout::Layout;
 use super::objective::{Objective, Scratch};
-use super::reference::{
-    FIXTURE_BATCH, FIXTURE_ENTITIES, Lists, Parameters, Reference, fixture, fixture_config, fixture_configs,
+use super::reference::{Parameters, Reference};
+use super::reference_fixture::{
+    FIXTURE_BATCH, FIXTURE_ENTITIES, Lists, fixture, fixture_config, fixture_configs,
 };
 use super::step::step;
 use crate::training::{MetaTask, StepResult};

@@ -1,17 +1,18 @@
-//! [`NegativeSampler`]: candidate pruning and the negatives of a pair (eq. 8).
+//! [`NegativeSampler`] and [`PrunedNegatives`]: candidate pruning and the negatives of a pair (eq. 8).
 
 use std::cmp::Ordering;
-use std::sync::OnceLock;
 
 use pulp::{Arch, Simd, WithSimd};
 use rana_embed::prefetch::fetch;
 use rana_graph::{EntityId, Pair, Task};
 use rand::seq::index;
 use rand::{Rng, RngExt};
+use rand_chacha::ChaCha8Rng;
 
 use super::config::{FewSurvivors, Prune, PruneSpace, RanaConfig};
-use super::inputs::EntityRows;
-use crate::training::NegativeCounts;
+use super::cutoffs::{Cutoff, Cutoffs};
+use super::inputs::{EntityRows, RowRoles};
+use crate::training::{NegativeChoice, NegativeCounts, NegativeRule, Parameters};
 use crate::vector_kernels::Kernels;
 
 /// Draws per negative before all candidates are looked at instead.
@@ -23,9 +24,6 @@ const AHEAD: usize = 8;
 /// Candidates whose survival stands in one number.
 const WORD: usize = u64::BITS as usize;
 
-/// How many pairs of a tail and a candidate it may be kept of: 64 MiB.
-const MOST_KEPT_BITS: usize = 64 << 23;
-
 /// The candidates of a pair's negatives.
 pub(crate) struct Choice<'a> {
     pub(crate) pair: Pair,
@@ -33,23 +31,6 @@ pub(crate) struct Choice<'a> {
     /// Tails that are true too, ascending.
     pub(crate) known: &'a [EntityId],
     pub(crate) cutoff: &'a Cutoff,
-}
-
-/// How similar to the true tail a negative must be.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Cutoff {
-    least: f32,
-    /// A bit for each candidate that is: no row has to be looked at again. Empty if that was not kept.
-    survivors: Vec<u64>,
-}
-
-impl Cutoff {
-    /// Everything survives.
-    pub(crate) const NONE: Self = Self { least: f32::NEG_INFINITY, survivors: Vec::new() };
-
-    fn is_none(&self) -> bool {
-        self.least == f32::NEG_INFINITY
-    }
 }
 
 impl Choice<'_> {
@@ -90,7 +71,7 @@ impl NegativeSampler<'_> {
     }
 
     /// The same, keeping which candidates do if all had to be compared anyway.
-    fn cutoff_and_survivors(&self, tail: EntityId, candidates: &[EntityId]) -> Cutoff {
+    pub(super) fn cutoff_and_survivors(&self, tail: EntityId, candidates: &[EntityId]) -> Cutoff {
         match self.config.prune {
             Prune::Off => Cutoff::NONE,
             Prune::Threshold(tau) => Cutoff { least: tau, survivors: Vec::new() },
@@ -234,63 +215,38 @@ impl NegativeSampler<'_> {
     }
 }
 
-/// The cutoffs of all tails of some tasks, each found when it is first asked for.
-///
-/// Pruning on pre-trained rows never changes, so a tail needs to be compared to its candidates once.
-#[derive(Debug)]
-pub(crate) struct Cutoffs {
-    tasks: Vec<TaskTails>,
-    cutoffs: Vec<OnceLock<Cutoff>>,
+/// Negatives from the candidates that pruning leaves (eq. 8).
+pub(super) struct PrunedNegatives {
+    config: RanaConfig,
+    entities: usize,
+    cutoffs: Cutoffs,
 }
 
-/// The tails of one task.
-#[derive(Debug)]
-struct TaskTails {
-    /// Distinct ones, ascending.
-    tails: Vec<EntityId>,
-    /// Where their cutoffs start.
-    first: usize,
-    /// Whether there is room to keep which candidates survive.
-    keeps_survivors: bool,
+impl PrunedNegatives {
+    /// The negatives of some tasks on a graph with this many entities.
+    pub(super) fn new(config: &RanaConfig, entities: usize, tasks: &[Task<'_>]) -> Self {
+        Self { config: config.clone(), entities, cutoffs: Cutoffs::new(tasks.iter().copied()) }
+    }
 }
 
-impl Cutoffs {
-    pub(crate) fn new<'t>(tasks: impl Iterator<Item = Task<'t>>) -> Self {
-        let (mut first, mut kept_bits) = (0, 0);
-        let mut of_task = |task: Task<'_>| {
-            let mut tails: Vec<EntityId> = task.facts.iter().map(|pair| pair.tail).collect();
-            tails.sort_unstable();
-            tails.dedup();
-            let bits = tails.len() * task.candidates.len();
-            let keeps_survivors = kept_bits + bits <= MOST_KEPT_BITS;
-            kept_bits += if keeps_survivors { bits } else { 0 };
-            let start = first;
-            first += tails.len();
-            TaskTails { tails, first: start, keeps_survivors }
-        };
-        let tasks: Vec<TaskTails> = tasks.map(&mut of_task).collect();
-        Self { tasks, cutoffs: (0..first).map(|_| OnceLock::new()).collect() }
+impl NegativeRule for PrunedNegatives {
+    fn draw(
+        &self,
+        parameters: &Parameters,
+        choice: &NegativeChoice<'_>,
+        rng: &mut ChaCha8Rng,
+        counts: &mut NegativeCounts,
+    ) -> Vec<EntityId> {
+        let roles = RowRoles::new(&self.config, &parameters.rows);
+        let sampler = NegativeSampler { config: &self.config, rows: &roles, entities: self.entities };
+        let NegativeChoice { task, pair, candidates, known } = *choice;
+        self.cutoffs.with(&sampler, task, pair.tail, candidates, |cutoff| {
+            sampler.draw(&Choice { pair, candidates, known, cutoff }, rng, counts)
+        })
     }
 
-    /// Does something with the cutoff of a tail of a task.
-    pub(crate) fn with<R>(
-        &self,
-        sampler: &NegativeSampler<'_>,
-        task: usize,
-        tail: EntityId,
-        candidates: &[EntityId],
-        work: impl FnOnce(&Cutoff) -> R,
-    ) -> R {
-        let TaskTails { tails, first, keeps_survivors } = &self.tasks[task];
-        match tails.binary_search(&tail) {
-            Ok(at) if sampler.config.prune_space != PruneSpace::Scoring => {
-                work(self.cutoffs[first + at].get_or_init(|| match keeps_survivors {
-                    true => sampler.cutoff_and_survivors(tail, candidates),
-                    false => sampler.cutoff(tail, candidates),
-                }))
-            }
-            _ => work(&sampler.cutoff(tail, candidates)),
-        }
+    fn diagnostic(&self, counts: NegativeCounts) -> Option<(&'static str, f64)> {
+        Some(("pruned_candidates", counts.refused as f64 / counts.seen.max(1) as f64))
     }
 }
 

@@ -3,19 +3,18 @@
 use std::sync::Arc;
 
 use rana_fewshot::FewShotModel;
-use rana_graph::{EntityId, Graph, Task};
-use rand_chacha::ChaCha8Rng;
+use rana_graph::{Graph, Task};
 
 use super::chosen_neighbours::{ChosenNeighbours, NeighbourSettings};
 use super::config::{RanaConfig, RelInit, TrainEntities};
 use super::inputs::{Inputs, RowRoles};
 use super::layout::Layout;
 use super::model::RanaModel;
-use super::negatives::{Choice, Cutoffs, NegativeSampler};
+use super::negatives::PrunedNegatives;
 use super::step::step;
 use crate::training::{
-    ConfigError, MetaTask, NegativeChoice, NegativeCounts, NegativeRule, ParameterLayout, Parameters,
-    StartVectors, StepResult, SteppedConfig, SteppedModel, TrainerConfig, WeightBlocks,
+    ConfigError, MetaTask, NegativeRule, ParameterLayout, Parameters, StartVectors, StepResult,
+    SteppedConfig, SteppedModel, TrainerConfig, WeightBlocks,
 };
 
 impl SteppedConfig for RanaConfig {
@@ -87,8 +86,7 @@ impl SteppedModel for Rana {
     }
 
     fn negatives<'t>(&self, tasks: &[Task<'t>]) -> Box<dyn NegativeRule + 't> {
-        let (config, entities) = (self.config.clone(), self.graph.entity_count());
-        Box::new(PrunedNegatives { config, entities, cutoffs: Cutoffs::new(tasks.iter().copied()) })
+        Box::new(PrunedNegatives::new(&self.config, self.graph.entity_count(), tasks))
     }
 
     fn step(&self, parameters: &Parameters, tasks: &[MetaTask], number: Option<u64>) -> StepResult<f32> {
@@ -112,33 +110,5 @@ impl SteppedModel for Rana {
 
     fn freeze(&self, parameters: Arc<Parameters>) -> Arc<dyn FewShotModel> {
         Arc::new(RanaModel::new(&self.config, &self.trainer, &self.graph, parameters))
-    }
-}
-
-/// Negatives from the candidates that pruning leaves (eq. 8).
-struct PrunedNegatives {
-    config: RanaConfig,
-    entities: usize,
-    cutoffs: Cutoffs,
-}
-
-impl NegativeRule for PrunedNegatives {
-    fn draw(
-        &self,
-        parameters: &Parameters,
-        choice: &NegativeChoice<'_>,
-        rng: &mut ChaCha8Rng,
-        counts: &mut NegativeCounts,
-    ) -> Vec<EntityId> {
-        let roles = RowRoles::new(&self.config, &parameters.rows);
-        let sampler = NegativeSampler { config: &self.config, rows: &roles, entities: self.entities };
-        let NegativeChoice { task, pair, candidates, known } = *choice;
-        self.cutoffs.with(&sampler, task, pair.tail, candidates, |cutoff| {
-            sampler.draw(&Choice { pair, candidates, known, cutoff }, rng, counts)
-        })
-    }
-
-    fn diagnostic(&self, counts: NegativeCounts) -> Option<(&'static str, f64)> {
-        Some(("pruned_candidates", counts.refused as f64 / counts.seen.max(1) as f64))
     }
 }

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use rana_embed::format::{Tensor, TensorFile, Values};
 use serde::{Deserialize, Serialize};
 
-use super::optimiser::{Moments, RowMoments};
+use super::adam::{Moments, RowMoments};
 use super::parameter_tensors::{parameter_tensors, read_parameters};
-use super::parameters::{ParameterLayout, StartVectors};
+use super::parameters::ParameterLayout;
 use super::run::{CHECKPOINT, METRICS, NOTE, Run, lock};
 use super::run_error::RunError;
 use super::run_manifest::BestRecord;
-use super::state::{Best, TrainingState};
+use super::start_vectors::StartVectors;
+use super::training_state::{Best, TrainingState};
 
 /// The content of a checkpoint apart from its tensors.
 #[derive(Serialize, Deserialize)]

@@ -2,9 +2,9 @@
 
 use rana_fewshot::{EpisodeError, Fold};
 
-use super::config::ConfigError;
-use super::parameters::DimensionMismatch;
+use super::field_checks::ConfigError;
 use super::run_error::RunError;
+use super::start_vectors::DimensionMismatch;
 
 /// Why a model cannot be trained.
 #[derive(Debug, thiserror::Error)]

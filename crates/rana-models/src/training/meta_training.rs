@@ -10,14 +10,16 @@ use rana_fewshot::{FewShotModel, TrainingTasks};
 use rana_graph::{Observer, Split, Store};
 
 use super::calibration::calibrate;
-use super::config::{Lengths, require};
 use super::error::TrainingError;
-use super::log::{LogEntry, LogLine, TrainingLog, ValidationReport};
-use super::parameters::{ParameterLayout, StartVectors};
+use super::field_checks::require;
+use super::parameters::ParameterLayout;
 use super::run::Run;
 use super::run_config::RunConfig;
-use super::state::{TrainingOutcome, TrainingState};
+use super::start_vectors::StartVectors;
 use super::trainer::Trainer;
+use super::trainer_config::Lengths;
+use super::training_log::{LogEntry, LogLine, TrainingLog, ValidationReport};
+use super::training_state::{TrainingOutcome, TrainingState};
 
 /// The training of a model on a graph.
 pub struct MetaTraining<'s> {

@@ -8,8 +8,9 @@ use std::fmt;
 
 use rana_graph::Graph;
 
-use super::config::{ConfigError, TrainerConfig};
+use super::field_checks::ConfigError;
 use super::stepped_model::{SteppedConfig, SteppedModel};
+use super::trainer_config::TrainerConfig;
 
 /// The configuration of any model. Implemented for every [`SteppedConfig`].
 pub trait ModelConfig: erased_serde::Serialize + fmt::Debug + Any + Send + Sync {

@@ -7,8 +7,9 @@ use rana_embed::format::{Tensor, TensorFile, Values};
 use rana_graph::EntityId;
 
 use super::learned_rows::LearnedRows;
-use super::parameters::{ParameterLayout, Parameters, StartVectors};
+use super::parameters::{ParameterLayout, Parameters};
 use super::run_error::RunError;
+use super::start_vectors::StartVectors;
 use super::weight_blocks::WeightBlocks;
 
 /// The prefix of the tensors of buffers.

@@ -24,11 +24,12 @@ use rana_graph::{DirectoryLock, Store, unfinished, write_file_atomically};
 use serde::{Deserialize, Serialize};
 
 use super::parameter_tensors::{parameter_tensors, read_parameters};
-use super::parameters::{ParameterLayout, Parameters, StartVectors};
+use super::parameters::{ParameterLayout, Parameters};
 use super::run_config::RunConfig;
 use super::run_error::RunError;
 use super::run_manifest::{BestRecord, RunManifest};
-use super::state::{TrainingOutcome, TrainingState};
+use super::start_vectors::StartVectors;
+use super::training_state::{TrainingOutcome, TrainingState};
 
 const MANIFEST: &str = RunManifest::FILE;
 const CALIBRATION: &str = "calibration.json";

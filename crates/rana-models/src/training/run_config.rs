@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::config::{ConfigError, Lengths, TrainerConfig};
+use super::field_checks::ConfigError;
 use super::model_config::ModelConfig;
-use super::parameters::StartVectors;
+use super::start_vectors::StartVectors;
 use super::stepped_model::SteppedConfig;
+use super::trainer_config::{Lengths, TrainerConfig};
 use crate::registry::{self, RegistryError};
 
 /// The key that names the model in a file.

@@ -3,10 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rana_embed::TableError;
+use rana_embed::VectorError;
 
-use super::config::ConfigError;
-use super::run_manifest::ManifestError;
+use super::field_checks::ConfigError;
+use super::manifest_error::ManifestError;
 
 /// Why a run cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +54,7 @@ pub enum RunError {
     },
     /// A file of tensors cannot be read or written.
     #[error(transparent)]
-    Tensors(#[from] TableError),
+    Tensors(#[from] VectorError),
     /// Another process trains into it.
     #[error("{}: another training writes this run. Wait for it, or choose another directory", path.display())]
     Locked {

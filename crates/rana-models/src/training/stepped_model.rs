@@ -8,10 +8,12 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::config::{ConfigError, TrainerConfig};
+use super::field_checks::ConfigError;
 use super::meta_task::MetaTask;
-use super::parameters::{ParameterLayout, Parameters, StartVectors};
+use super::parameters::{ParameterLayout, Parameters};
 use super::row_gradients::SummedRows;
+use super::start_vectors::StartVectors;
+use super::trainer_config::TrainerConfig;
 
 /// A few-shot model that is trained by steps over batches of tasks.
 ///

@@ -7,15 +7,16 @@ use rana_fewshot::{Episode, EpisodeConfig, EpisodeSampler, FewShotModel, Trainin
 use rana_graph::{Graph, Observer, Pair, RelationId, Split, TaskSet, Unit};
 use rayon::prelude::*;
 
-use super::config::TrainerConfig;
+use super::adam::{Adam, Moments, RowMoments};
 use super::error::TrainingError;
-use super::log::{LogEntry, StepReport, TrainingLog, ValidationReport};
 use super::meta_task::{Contrasts, MetaTask};
-use super::optimiser::{Adam, Moments, RowMoments};
-use super::parameters::{Parameters, StartVectors};
+use super::parameters::Parameters;
 use super::run_config::RunConfig;
-use super::state::{Best, TrainingOutcome, TrainingState};
+use super::start_vectors::StartVectors;
 use super::stepped_model::{NegativeChoice, NegativeCounts, NegativeRule, StepResult, SteppedModel};
+use super::trainer_config::TrainerConfig;
+use super::training_log::{LogEntry, StepReport, TrainingLog, ValidationReport};
+use super::training_state::{Best, TrainingOutcome, TrainingState};
 use crate::seed::{Purpose, rng};
 
 /// The name of the score that selects the best model.

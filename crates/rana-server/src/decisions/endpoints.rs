@@ -13,7 +13,7 @@ use super::decision_writer::NotKept;
 use crate::app::App;
 use crate::entity_body::Entity;
 use crate::extractors::{Body, Params};
-use crate::json_response::JsonBytes;
+use crate::json_response::JsonResponse;
 use crate::problem::Problem;
 use crate::relation_question::LONGEST_RELATION;
 
@@ -90,7 +90,7 @@ pub(crate) struct Numbered {
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
     Params(params): Params<DecisionParams>,
-) -> Result<JsonBytes, Problem> {
+) -> Result<JsonResponse, Problem> {
     let work = {
         let app = Arc::clone(&app);
         move || {
@@ -107,7 +107,7 @@ pub(crate) async fn list(
             };
             let decisions =
                 app.decisions.read(|index| index.of(params.relation.as_deref()).map(kept).collect());
-            JsonBytes::new(&Decisions { decisions })
+            JsonResponse::new(&Decisions { decisions })
         }
     };
     app.quick.run(work).await
@@ -151,7 +151,7 @@ pub(crate) async fn decide(
     match app.decisions.keep(draft).await {
         Ok(number) => {
             app.metrics.decisions.inc();
-            Ok((StatusCode::CREATED, JsonBytes::new(&Numbered { number })?).into_response())
+            Ok((StatusCode::CREATED, JsonResponse::new(&Numbered { number })?).into_response())
         }
         Err(NotKept::Stopping) => {
             let detail = "The server is being stopped; the decision was not saved. Send it again when the server is back.";

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rana_eval::FewShotError;
 use rana_fewshot::SupportError;
-use rana_models::fused::{FusedConfigError, FusedRunError};
+use rana_models::fused::{EvidenceRunError, FusedConfigError};
 use rana_models::training::RunError;
 
 use crate::trial::TrialError;
@@ -23,7 +23,7 @@ pub enum FusedError {
     Run(#[from] RunError),
     /// The run cannot be written.
     #[error(transparent)]
-    Evidence(#[from] FusedRunError),
+    Evidence(#[from] EvidenceRunError),
     /// A source cannot answer.
     #[error(transparent)]
     Support(#[from] SupportError),

@@ -1,7 +1,16 @@
 //! The training of `rana-fused`: the trainings that it needs, and the trust in evidence.
+//!
+//! | file | concept |
+//! | --- | --- |
+//! | `fused_training.rs` | the training, step by step |
+//! | `parts.rs` | the sources of evidence for each fold, from which trust is learned |
+//! | `error.rs` | why it fails |
 
 mod error;
-mod training;
+#[allow(clippy::module_inception)]
+mod fused_training;
+mod parts;
 
 pub use error::FusedError;
-pub use training::{FusedTraining, Part, Parts};
+pub use fused_training::FusedTraining;
+pub use parts::{Part, Parts};

@@ -3,11 +3,11 @@
 use std::io;
 use std::path::PathBuf;
 
-use rana_embed::{CheckpointError, TableError, TrainError};
+use rana_embed::{CheckpointError, TrainError, VectorError};
 use rana_fewshot::SupportError;
 use rana_graph::StoreError;
 use rana_graph::format::FormatError;
-use rana_models::fused::{FusedConfigError, FusedRunError};
+use rana_models::fused::{EvidenceRunError, FusedConfigError};
 
 use crate::predictor::{PredictorError, UnknownRelation};
 
@@ -58,7 +58,7 @@ pub enum LearnError {
     Training(#[from] TrainError),
     /// Vectors cannot be written or read.
     #[error(transparent)]
-    Vectors(#[from] TableError),
+    Vectors(#[from] VectorError),
     /// A checkpoint cannot be written.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
@@ -70,7 +70,7 @@ pub enum LearnError {
     Config(#[from] FusedConfigError),
     /// The result cannot be written.
     #[error(transparent)]
-    Run(#[from] FusedRunError),
+    Run(#[from] EvidenceRunError),
     /// It was stopped.
     #[error("stopped. The same call resumes it")]
     Stopped,

@@ -10,7 +10,7 @@ use rana_fewshot::CandidateRule;
 use rana_graph::format::Source;
 use rana_graph::{Graph, ImportOptions, Observer, Pair, Split, Store, TaskSet, TaskSetBuilder, import};
 use rana_models::OpenedRun;
-use rana_models::fused::{EvidenceRun, FusedScores, Places, Sources};
+use rana_models::fused::{EvidenceRun, FusedScores, PartPaths, Sources};
 use rana_models::vectors::MeanTranslation;
 use serde::{Deserialize, Serialize};
 
@@ -19,10 +19,10 @@ use super::evidence_learning::{self, EvidenceLearning};
 use super::known_facts::KnownFacts;
 use super::learning_identity::LearningIdentity;
 use super::measuring::SHOTS;
-use super::plan::Plan;
 use super::quality::{QUALITY, Quality};
 use super::schedule::Schedule;
 use super::vector_files::vectors;
+use super::vector_training_plan::Plan;
 use super::withheld_relations::{WithheldRelations, is_benchmark};
 use super::write_json::write_json;
 use crate::predictor::{Predictor, relation};
@@ -222,14 +222,14 @@ impl Learning {
         }
         let learned = EvidenceLearning::new(graph, withheld, &sources, &fused, observer)?;
         drop(sources);
-        let mut places = Places { model: None, vectors: None, products: None };
+        let mut parts = PartPaths { model: None, vectors: None, products: None };
         for config in configs {
-            let place = PathBuf::from(VECTORS).join(config.model.to_string());
+            let path = PathBuf::from(VECTORS).join(config.model.to_string());
             let stage = format!("training vectors ({}) on every fact", config.model);
-            vectors(&out.join(&place), graph, &known.facts, config, &stage, observer)?;
+            vectors(&out.join(&path), graph, &known.facts, config, &stage, observer)?;
             match config.model {
-                ModelKind::TransE => places.vectors = Some(place),
-                _ => places.products = Some(place),
+                ModelKind::TransE => parts.vectors = Some(path),
+                _ => parts.products = Some(path),
             }
         }
         let quality = learned.quality;
@@ -239,7 +239,7 @@ impl Learning {
             write_json(&out.join(QUALITY), quality)?;
         }
         let run = EvidenceRun {
-            places,
+            parts,
             config: fused,
             seed: self.seed,
             shots: SHOTS,

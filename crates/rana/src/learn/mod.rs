@@ -18,7 +18,7 @@
 //! | `learning.rs` | all of it, step by step |
 //! | `known_facts.rs` | every fact that may be learned from |
 //! | `withheld_relations.rs` | the relations that are left out to measure |
-//! | `plan.rs` | settings by the graph, the time and the memory |
+//! | `vector_training_plan.rs` | settings by the graph, the time and the memory |
 //! | `schedule.rs` | how long the rest takes |
 //! | `vector_files.rs` | the training of vectors, kept and resumed |
 //! | `evidence_learning.rs` | trust in evidence and confidence, each part of the relations by the others |
@@ -32,10 +32,10 @@ mod known_facts;
 mod learning;
 mod learning_identity;
 mod measuring;
-mod plan;
 mod quality;
 mod schedule;
 mod vector_files;
+mod vector_training_plan;
 mod withheld_relations;
 mod write_json;
 

@@ -3,11 +3,12 @@
 use rana_graph::{EntityId, Pair, RelationId, TypeId};
 use serde::Serialize;
 
+use super::answer_limits::AnswerLimits;
 use super::error::PredictorError;
 use super::learned_relation::LearnedRelation;
+use super::name_lookup::{UnknownRelation, entity_by_last_part, relation, type_called};
 use super::predictor::Predictor;
-use super::relation_names::{UnknownRelation, entity_by_last_part, relation, type_called};
-use super::request::{AnswerLimits, RelationRequest};
+use super::relation_request::RelationRequest;
 use super::{Answer, Explanation};
 use crate::search::Unresolved;
 

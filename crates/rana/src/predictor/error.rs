@@ -3,7 +3,7 @@
 use rana_fewshot::SupportError;
 use rana_models::OpenError;
 
-use super::relation_names::UnknownRelation;
+use super::name_lookup::UnknownRelation;
 use crate::search::Unresolved;
 
 /// Why a relation cannot be completed.

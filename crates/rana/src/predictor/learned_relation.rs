@@ -8,10 +8,11 @@ use rana_fewshot::AdaptedRelation;
 use rana_graph::{EntityId, Graph, Pair, RelationId, Split};
 use rana_models::paths::VisibleEdges;
 
+use super::answer_limits::AnswerLimits;
 use super::error::PrecisionError;
 use super::plausible_heads::plausible_heads;
 use super::predictor::Predictor;
-use super::request::{AnswerLimits, RelationRequest};
+use super::relation_request::RelationRequest;
 
 /// A relation that a model has learned from its support; it lives on its own.
 pub struct LearnedRelation {

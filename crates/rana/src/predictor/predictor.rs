@@ -12,7 +12,7 @@ use rana_models::paths::{EdgeIndex, VisibleEdges};
 
 use super::error::PredictorError;
 use super::learned_relation::LearnedRelation;
-use super::request::{CandidateChoice, RelationRequest};
+use super::relation_request::{CandidateChoice, RelationRequest};
 use crate::search::NameIndex;
 
 /// The most facts of the graph that a relation is learned from if none are given: more add little and take long.

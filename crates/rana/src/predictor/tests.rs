@@ -33,7 +33,7 @@ fn trained() -> Trained {
     };
     let fused = dir.path().join("fused");
     let run = training.train(&fused, &store, &StopAfter::new(u64::MAX)).unwrap();
-    let rana = fused.join(run.places.model.as_ref().unwrap());
+    let rana = fused.join(run.parts.model.as_ref().unwrap());
     Trained { _dir: dir, fused, rana }
 }
 

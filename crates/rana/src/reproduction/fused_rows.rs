@@ -11,8 +11,8 @@ use rana_models::registry;
 use super::error::ReproductionError;
 use super::experiment::{Row, Subject};
 use super::measured_rows::Measuring;
-use super::report::{ReproductionRow, RowKind};
 use super::reproduction::Reproduction;
+use super::reproduction_row::{ReproductionRow, RowKind};
 use super::seed_result::SeedResult;
 use crate::fused_training::{FusedError, FusedTraining, Parts};
 use crate::trial::{VectorPlan, VectorSettings, Workspace, hash};
@@ -118,7 +118,7 @@ pub(super) fn differences(rows: &[ReproductionRow]) -> Vec<String> {
             .filter_map(|of| mean(of).map(|mrr| (of, mrr)))
             .max_by(|one, other| one.1.total_cmp(&other.1));
         let (Some((best, _)), Some(ours)) = (best, &row.ours) else { continue };
-        let theirs = best.ours.as_ref().map(super::report::Ours::draw_mrrs).unwrap_or_default();
+        let theirs = best.ours.as_ref().map(super::reproduction_row::Ours::draw_mrrs).unwrap_or_default();
         let gains: Vec<f64> =
             ours.draw_mrrs().iter().zip(&theirs).map(|(ours, theirs)| ours - theirs).collect();
         if gains.len() < 2 {

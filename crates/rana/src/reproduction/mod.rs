@@ -9,7 +9,7 @@
 //! | `dataset.rs` | the data |
 //! | `row_measurements.rs` | the numbers of each row |
 //! | `measured_rows.rs`, `fused_rows.rs` | models that are not meta-trained, and models with evidence |
-//! | `report.rs`, `seed_result.rs` | the result as Markdown, CSV and picture, and the numbers of one seed |
+//! | `reproduction_report.rs`, `reproduction_row.rs`, `seed_result.rs` | the result as Markdown, CSV and picture, its rows, and the numbers of one seed |
 
 mod dataset;
 mod error;
@@ -17,9 +17,10 @@ mod experiment;
 mod fused_rows;
 mod measured_rows;
 mod published;
-mod report;
 #[allow(clippy::module_inception)]
 mod reproduction;
+mod reproduction_report;
+mod reproduction_row;
 mod row_measurements;
 mod seed_result;
 #[cfg(test)]
@@ -29,6 +30,7 @@ pub use dataset::Dataset;
 pub use error::ReproductionError;
 pub use experiment::Experiment;
 pub use published::Published;
-pub use report::{Ours, ReproductionReport, ReproductionRow, RowKind};
 pub use reproduction::Reproduction;
+pub use reproduction_report::ReproductionReport;
+pub use reproduction_row::{Ours, ReproductionRow, RowKind};
 pub use seed_result::SeedResult;

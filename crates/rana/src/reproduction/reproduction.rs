@@ -12,7 +12,8 @@ use super::dataset::Dataset;
 use super::error::ReproductionError;
 use super::experiment::{Experiment, Row, SHOTS, Subject};
 use super::fused_rows;
-use super::report::{ReproductionReport, ReproductionRow};
+use super::reproduction_report::ReproductionReport;
+use super::reproduction_row::ReproductionRow;
 use super::row_measurements::RowMeasurements;
 use crate::settings::Settings;
 use crate::trial::{

@@ -10,8 +10,8 @@ use rana_models::vectors::KgeModel;
 use super::error::ReproductionError;
 use super::experiment::{Row, SHOTS, Subject};
 use super::measured_rows::{Measured, Measuring};
-use super::report::{Ours, ReproductionRow, RowKind};
 use super::reproduction::Reproduction;
+use super::reproduction_row::{Ours, ReproductionRow, RowKind};
 use super::seed_result::SeedResult;
 use crate::trial::{Measures, Named, Pace, TrialOutcome, TrialResult, VectorPlan, Workspace};
 

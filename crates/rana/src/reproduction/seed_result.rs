@@ -11,7 +11,7 @@ use crate::trial::TestResult;
 /// The results of one seed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SeedResult {
-    /// The seed; none for what has none.
+    /// The seed; `None` for models without randomness.
     pub seed: Option<u64>,
     /// On the test tasks, official support, over all queries.
     pub test: Averages,

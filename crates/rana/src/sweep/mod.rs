@@ -3,22 +3,24 @@
 //! | file | concept |
 //! | --- | --- |
 //! | `sweep.rs` | a plan carried out on a graph |
-//! | `plan.rs`, `value_range.rs` | which settings are tried |
-//! | `report.rs` | the results, and which configuration is best |
+//! | `sweep_plan.rs`, `value_range.rs`, `plan_error.rs` | which settings are tried, and why a plan cannot be used |
+//! | `sweep_report.rs` | the results, and which configuration is best |
 //! | `plots.rs`, `dev_curve.rs` | the pictures of a report, and the curve of a training |
 
 mod dev_curve;
-mod plan;
+mod plan_error;
 mod plots;
-mod report;
 #[allow(clippy::module_inception)]
 mod sweep;
+mod sweep_plan;
+mod sweep_report;
 #[cfg(test)]
 mod tests;
 mod value_range;
 
 pub use dev_curve::{CurvePoint, dev_curve};
-pub use plan::{Configuration, PlanError, Select, SweepPlan};
-pub use report::{SweepReport, SweepRow, SweepTrialReport};
+pub use plan_error::PlanError;
 pub use sweep::Sweep;
+pub use sweep_plan::{Configuration, Select, SweepPlan};
+pub use sweep_report::{SweepReport, SweepRow, SweepTrialReport};
 pub use value_range::RangeError;

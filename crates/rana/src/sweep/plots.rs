@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::plot::{LineChart, LinePoint, Picture, Series, SeriesStyle, XAxis};
 use rana_eval::Spread;
 
 use super::Sweep;
 use super::dev_curve::dev_curve;
-use super::plan::look_up;
-use super::report::{SweepReport, SweepRow};
+use super::sweep_plan::look_up;
+use super::sweep_report::{SweepReport, SweepRow};
+use crate::report::plot::{LineChart, LinePoint, Picture, Series, SeriesStyle, XAxis};
 use crate::trial::{TrialError, Workspace};
 
 /// How many learning curves are drawn.

@@ -3,9 +3,10 @@
 use rana_graph::{Observer, Store};
 use rana_models::training::{RunConfig, Trainer};
 
-use super::plan::{Configuration, PlanError, SweepPlan};
+use super::plan_error::PlanError;
 use super::plots;
-use super::report::{SweepReport, SweepRow, SweepTrialReport};
+use super::sweep_plan::{Configuration, SweepPlan};
+use super::sweep_report::{SweepReport, SweepRow, SweepTrialReport};
 use crate::trial::{Measures, Named, Trial, TrialError, TrialResult, VectorPlan, Workspace, run_all};
 
 /// A plan, ready to be carried out on a graph.

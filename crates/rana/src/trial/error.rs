@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rana_embed::{CheckpointError, PresetError, TableError, TrainError};
+use rana_embed::{CheckpointError, PresetError, TrainError, VectorError};
 use rana_eval::FewShotError;
 use rana_graph::StoreError;
 use rana_models::training::{RunError, TrainingError};
@@ -16,7 +16,7 @@ pub enum TrialError {
     Store(#[from] StoreError),
     /// Vectors cannot be read or written.
     #[error(transparent)]
-    Table(#[from] TableError),
+    Table(#[from] VectorError),
     /// Pre-training failed.
     #[error(transparent)]
     Pretraining(#[from] TrainError),

@@ -3,31 +3,31 @@
 //! | file | concept |
 //! | --- | --- |
 //! | `trial.rs` | a trial: made, trained, measured |
-//! | `identity.rs` | the data, vectors and settings by which a trial is known |
+//! | `trial_identity.rs` | the data, vectors and settings by which a trial is known |
 //! | `vector_plan.rs` | the vectors that a trial starts from |
 //! | `workspace.rs` | the directory of all trials |
-//! | `result.rs`, `error.rs` | what a trial gives, and why it fails |
+//! | `trial_result.rs`, `error.rs` | what a trial gives, and why it fails |
 //! | `series.rs`, `pace.rs` | many trials one after the other, and how long the rest takes |
 
 mod error;
-mod identity;
 mod pace;
-mod result;
 mod series;
 #[cfg(test)]
 pub(crate) mod tests;
 #[allow(clippy::module_inception)]
 mod trial;
+mod trial_identity;
+mod trial_result;
 mod vector_plan;
 mod workspace;
 
 pub use error::TrialError;
-pub use identity::TrialIdentity;
-#[cfg(feature = "plots")]
-pub(crate) use identity::hash;
 pub use pace::Pace;
-pub use result::{Measurement, Measures, TestResult, TrialOutcome, TrialResult, TrialSeconds};
 pub use series::{Named, run_all};
 pub use trial::Trial;
+pub use trial_identity::TrialIdentity;
+#[cfg(feature = "plots")]
+pub(crate) use trial_identity::hash;
+pub use trial_result::{Measurement, Measures, TestResult, TrialOutcome, TrialResult, TrialSeconds};
 pub use vector_plan::{ReadyVectors, VectorIdentity, VectorPlan, VectorSettings};
 pub use workspace::Workspace;

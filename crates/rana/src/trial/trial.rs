@@ -11,8 +11,8 @@ use rana_models::training::{
 };
 
 use super::error::TrialError;
-use super::identity::TrialIdentity;
-use super::result::{Measurement, Measures, TestResult, TrialOutcome, TrialResult, TrialSeconds};
+use super::trial_identity::TrialIdentity;
+use super::trial_result::{Measurement, Measures, TestResult, TrialOutcome, TrialResult, TrialSeconds};
 use super::vector_plan::VectorPlan;
 use super::workspace::{Workspace, write};
 use crate::vector_training::CHECKPOINT_EVERY;

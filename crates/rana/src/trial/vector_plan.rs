@@ -11,7 +11,7 @@ use rana_models::training::StartVectors;
 use serde::{Deserialize, Serialize};
 
 use super::error::TrialError;
-use super::identity::hash;
+use super::trial_identity::hash;
 use super::workspace::Workspace;
 use crate::vector_training::{VectorTraining, train_resumably};
 

@@ -1,9 +1,9 @@
 //! `rana complete`: support pairs and heads in, ranked facts with reasons out.
 
 mod answering;
-mod names;
-mod print;
+mod completed_relation;
 mod requested_relation;
+mod resolver;
 mod shard;
 
 use std::collections::HashSet;
@@ -17,9 +17,9 @@ use rana::graph::{EntityId, write_file_atomically};
 use rana::predictor::{AnswerLimits, LearnedRelation, Predictor};
 
 use self::answering::Answering;
-use self::names::Resolver;
-use self::print::Completion;
+use self::completed_relation::CompletedRelation;
 use self::requested_relation::RequestedRelation;
+use self::resolver::Resolver;
 use self::shard::Shard;
 use crate::error::CliError;
 use crate::human_numbers::thousands;
@@ -149,8 +149,8 @@ pub(crate) fn run(args: &CompleteArgs, terminal: &Terminal) -> Result<(), CliErr
             Some(format) => args.write(format, &asked, &work, &heads, terminal),
             None => {
                 let results = work.all(&heads, args.is_bulk(), terminal);
-                let completion = Completion::new(&asked.name, &predictor, &learned, &results);
-                terminal.result(&completion, |out| completion.print(out))
+                let completed = CompletedRelation::new(&asked.name, &predictor, &learned, &results);
+                terminal.result(&completed, |out| completed.print(out))
             }
         }
     })?

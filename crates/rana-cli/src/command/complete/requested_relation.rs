@@ -7,7 +7,7 @@ use rana::graph::{EntityId, Pair, Split};
 use rana::predictor::{CandidateChoice, Predictor, RelationRequest};
 
 use super::CompleteArgs;
-use super::names::Resolver;
+use super::resolver::Resolver;
 use crate::error::CliError;
 
 /// What is asked for.

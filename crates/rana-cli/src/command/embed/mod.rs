@@ -1,32 +1,26 @@
 //! `rana embed`: trains vectors, or imports them.
 
 mod import;
+mod session;
 mod settings;
+mod trained;
 
-use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use clap::{Args, ValueHint, value_parser};
-use rana::VectorTraining;
-use rana::embed::{
-    Checkpoint, Checkpoints, EmbedConfig, EmbeddingSet, ModelKind, Norms, PretrainingOutcome,
-    PretrainingReport, preset_names,
-};
+use rana::embed::{Checkpoint, EmbedConfig, EmbeddingSet, ModelKind, preset_names};
 use rana::fewshot::{Fold, PretrainingFacts};
 use rana::graph::Store;
-use serde::Serialize;
 
 use self::import::ImportVectorsArgs;
+pub(crate) use self::session::Session;
 use self::settings::SettingsArgs;
+pub(crate) use self::trained::{TableNorms, Trained};
 use super::stored_vectors::vectors_path;
 use crate::error::CliError;
-use crate::human_numbers::thousands;
 use crate::settings::print_settings;
-use crate::terminal::{BOLD, DIM, Terminal};
+use crate::terminal::{BOLD, Terminal};
 use crate::thread_pool::in_pool;
-use crate::training_progress::TrainingProgress;
 
 /// Train vectors for the entities and relations of a graph, or import vectors.
 ///
@@ -149,145 +143,5 @@ fn find_checkpoint(args: &EmbedArgs) -> Result<PathBuf, CliError> {
             several.len(),
             several[0].parent().unwrap_or(Path::new("")).display()
         ))),
-    }
-}
-
-/// The time between checkpoints.
-const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
-
-/// One training, started from the command line.
-pub(crate) struct Session<'s> {
-    pub(crate) store: &'s Store,
-    pub(crate) config: EmbedConfig,
-    pub(crate) facts: PretrainingFacts,
-    pub(crate) fold: Option<Fold>,
-    pub(crate) shots: usize,
-    pub(crate) out: PathBuf,
-}
-
-impl Session<'_> {
-    /// Trains to the end and writes the vectors. Starts from a checkpoint if there is one.
-    pub(crate) fn train(
-        &self,
-        checkpoint: Option<Checkpoint>,
-        terminal: &Terminal,
-    ) -> Result<Trained, CliError> {
-        let target = EmbeddingSet::target(&self.out)?;
-        let training =
-            VectorTraining::new(self.store, self.config.clone(), self.facts, self.fold, self.shots)?;
-        let pretraining = training.pretraining();
-        let mut trainer = pretraining.trainer(checkpoint)?;
-        let checkpoint_path = self.out.join(CHECKPOINT);
-        let started = Instant::now();
-        let checkpoints = Checkpoints { path: &checkpoint_path, every: CHECKPOINT_EVERY };
-        let progress = TrainingProgress::new(terminal);
-        let PretrainingReport { outcome, facts_per_second } =
-            pretraining.run(&mut trainer, "training", &progress, Some(checkpoints))?;
-        drop(progress);
-        if outcome == PretrainingOutcome::Stopped {
-            trainer.checkpoint().write(&checkpoint_path)?;
-            return Err(CliError::Stopped {
-                epoch: trainer.checkpoint().position.epoch + 1,
-                epochs: self.config.epochs,
-                resume: self.command("embed") + " --resume" + &self.facts_options(),
-            });
-        }
-        let set = training.vectors(trainer)?;
-        set.write_to(&target)?;
-        let _ = std::fs::remove_file(&checkpoint_path);
-        Ok(Trained {
-            vectors: self.out.display().to_string(),
-            facts: pretraining.data().facts().len(),
-            validation_facts: pretraining.validation_facts().len(),
-            outcome: if outcome == PretrainingOutcome::Converged { "converged" } else { "finished" },
-            seconds: started.elapsed().as_secs_f64(),
-            facts_per_second,
-            norms: TableNorms::of(&set),
-            config: self.config.clone(),
-            metrics: set.metadata.metrics,
-        })
-    }
-
-    /// The command line that applies a subcommand to this graph and these vectors.
-    fn command(&self, command: &str) -> String {
-        let store = &self.store.path;
-        if self.out == vectors_path(store, self.config.model) {
-            return format!("rana {command} {}", store.display());
-        }
-        let option = if command == "embed" { "out" } else { "vectors" };
-        format!("rana {command} {} --{option} {}", store.display(), self.out.display())
-    }
-
-    fn facts_options(&self) -> String {
-        let fold = self.fold.map_or_else(String::new, |fold| format!(" --fold {fold}"));
-        match self.facts {
-            PretrainingFacts::Background => fold,
-            PretrainingFacts::TrainTasks => format!(" --facts train-tasks{fold}"),
-            PretrainingFacts::Supports => format!(" --facts supports --shots {}{fold}", self.shots),
-        }
-    }
-}
-
-/// The norms of the rows of both tables.
-#[derive(Serialize)]
-pub(crate) struct TableNorms {
-    entities: Option<Norms>,
-    relations: Option<Norms>,
-}
-
-impl TableNorms {
-    pub(crate) fn of(set: &EmbeddingSet) -> Self {
-        Self { entities: set.entities.norms(), relations: set.relations.norms() }
-    }
-
-    pub(crate) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
-        let tables = [("entity", self.entities), ("relation", self.relations)];
-        for (name, norms) in tables.into_iter().filter_map(|(name, norms)| Some((name, norms?))) {
-            writeln!(
-                out,
-                "{DIM}{name} norms: mean {:.3}, {:.3} to {:.3}{DIM:#}",
-                norms.mean, norms.min, norms.max
-            )?;
-        }
-        Ok(())
-    }
-}
-
-/// The summary of a training.
-#[derive(Serialize)]
-pub(crate) struct Trained {
-    vectors: String,
-    config: EmbedConfig,
-    facts: usize,
-    validation_facts: usize,
-    outcome: &'static str,
-    seconds: f64,
-    facts_per_second: f64,
-    metrics: BTreeMap<String, f64>,
-    norms: TableNorms,
-}
-
-impl Trained {
-    pub(crate) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
-        let metric = |name: &str| self.metrics.get(name).copied();
-        writeln!(
-            out,
-            "trained {BOLD}{}{BOLD:#} (dim {}, seed {}, {} updates) on {} facts: {} epochs in {:.1} s",
-            self.config.model,
-            self.config.dim,
-            self.config.seed,
-            self.config.updates,
-            thousands(self.facts as u64),
-            metric("epochs").unwrap_or_default(),
-            self.seconds,
-        )?;
-        if let (Some(mrr), Some(epoch)) = (metric("valid.mrr"), metric("valid.epoch")) {
-            writeln!(
-                out,
-                "best on {} validation facts after epoch {epoch}: MRR {BOLD}{mrr:.3}{BOLD:#} (filtered, both sides)",
-                thousands(self.validation_facts as u64)
-            )?;
-        }
-        self.norms.print(out)
     }
 }

@@ -1,6 +1,7 @@
 //! `rana eval`: measures a run, vectors or a training-free model on the tasks of a graph.
 
-pub(crate) mod card;
+mod card;
+pub(crate) mod card_text;
 pub(crate) mod evaluated_run;
 mod link_prediction;
 mod vector_evaluation;

@@ -463,7 +463,9 @@ fn read_filter(
             |problem: String| skipped.skip_or_fail(FormatError::malformed(Place::file(&file.name), problem));
         let readings = keys.split(graph, key);
         if readings.is_empty() {
-            return malformed(format!("the key `{key}` is no entity followed by a task relation"));
+            return malformed(format!(
+                "the key `{key}` is not the name of an entity followed by the name of a relation"
+            ));
         }
         for tail in &tails {
             let Some(tail) = graph.entity(&tail.0) else {

@@ -1,5 +1,6 @@
 //! The `rana` command: arguments, progress and printing over the `rana` library.
 
+mod bus_error;
 mod cli;
 mod command;
 mod error;
@@ -25,6 +26,7 @@ use crate::terminal::Terminal;
 
 fn main() -> ExitCode {
     keep_caught_panics_quiet();
+    bus_error::explain_bus_errors();
     let cli = Cli::parse();
     cli.output.color.write_global();
     let terminal = Terminal::new(&cli.output);

@@ -101,7 +101,9 @@ pub(crate) fn run(args: &TrainArgs, terminal: &Terminal) -> Result<(), CliError>
     let session = if args.resume {
         let run = Run::open(&out)?;
         if run.is_finished() {
-            return Err(CliError::NothingToResume { place: out.display().to_string() });
+            let out = out.display();
+            terminal.note(&format!("{out}: this training is finished; evaluate it with `rana eval {out}`"));
+            return Ok(());
         }
         let vectors = match &args.vectors {
             Some(_) => args.vectors_path()?,

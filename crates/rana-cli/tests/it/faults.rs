@@ -144,3 +144,44 @@ fn a_full_disk_leaves_the_old_store() {
         "the old store is intact"
     );
 }
+
+/// A file that is cut short under a running server ends it with a sentence, not with a signal.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_mapped_file_that_is_cut_short_is_explained() {
+    use std::io::{BufRead, BufReader, Read, Write};
+
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    run(dir.path(), &["quickstart", "--out", "tour", "--quiet"]);
+    let mut server = Command::new(env!("CARGO_BIN_EXE_rana"))
+        .args(["serve", "tour/run", "--listen", "127.0.0.1:0", "--json"])
+        .current_dir(dir.path())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
+    let address = lines.find_map(|line| {
+        let line = line.unwrap();
+        Some(line.split_once("\"address\": \"")?.1.split('"').next()?.to_owned())
+    });
+    let address = address.unwrap();
+    // Every array of the graph loses its content.
+    let data = std::fs::read_dir(dir.path().join("tour/benchmark")).unwrap();
+    let data =
+        data.map(|entry| entry.unwrap().path()).find(|path| path.is_dir() && path.join("facts").exists());
+    for array in std::fs::read_dir(data.unwrap()).unwrap() {
+        let file = std::fs::OpenOptions::new().write(true).open(array.unwrap().path()).unwrap();
+        file.set_len(0).unwrap();
+    }
+    let mut stream = std::net::TcpStream::connect(&address).unwrap();
+    let request =
+        format!("GET /v1/entities?q=virus HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let _ = stream.read_to_end(&mut Vec::new());
+    let status = server.wait().unwrap();
+    let mut said = String::new();
+    server.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(status.code(), Some(74), "{status}: {said}");
+    assert!(said.contains("was cut short while it was read"), "{said}");
+}

@@ -3,6 +3,8 @@
 
     scripts/check_supply_chain.py              check licences, sources, bans and THIRD-PARTY-LICENSES.md
     scripts/check_supply_chain.py --write      write THIRD-PARTY-LICENSES.md
+    scripts/check_supply_chain.py --texts TARGET
+                                               print the licence texts of what the binary for a target is made of
     scripts/check_supply_chain.py --sbom TARGET
                                                print what the binary for a target is made of, as CycloneDX JSON
 
@@ -59,7 +61,7 @@ def table(graph):
         "# Licences of third parties",
         "",
         "The crates that the binary `rana` is made of, on any platform, macros included.",
-        "`scripts/check_supply_chain.py --write` writes this file. The sources of each crate have the text of its licence.",
+        "`scripts/check_supply_chain.py --write` writes this file. Releases contain the texts.",
         "The font of plots (DejaVu Sans) has [its own](crates/rana/assets/LICENSE-DejaVu.txt), and so has",
         "[the embedded graph](crates/rana/data/README.md).",
         "",
@@ -105,6 +107,20 @@ def sbom(target):
     }
 
 
+def texts(target):
+    """The licence files of the crates in the binary for a target; a text that several crates have comes once."""
+    crates = collections.defaultdict(list)
+    for package in in_binary(metadata("--filter-platform", target)):
+        name = f"{package['name']} {package['version']}"
+        folder = pathlib.Path(package["manifest_path"]).parent
+        files = [file for file in sorted(folder.iterdir()) if re.match(r"(?i)(un)?licen[cs]e|copying|notice|copyright", file.name)]
+        found = [file.read_text(errors="replace").strip() for file in files if file.is_file()]
+        for text in found or [f"The sources have no licence file. The licence is {package['license']}."]:
+            crates[text].append(name)
+    for text, names in crates.items():
+        print(f"{'=' * 80}\n{', '.join(dict.fromkeys(names))}\n{'-' * 80}\n{text}\n")
+
+
 def problems(graph, rules):
     allowed = set(rules["licenses"]["allow"])
     banned = {ban["crate"]: ban["reason"] for ban in rules["bans"]["deny"]}
@@ -147,8 +163,12 @@ def duplicates(graph, rules):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--texts", metavar="TARGET")
     parser.add_argument("--sbom", metavar="TARGET")
     options = parser.parse_args()
+    if options.texts:
+        texts(options.texts)
+        return 0
     if options.sbom:
         print(json.dumps(sbom(options.sbom), indent=1))
         return 0

@@ -5,7 +5,8 @@
 #   scripts/release.sh --binary FILE    pack a binary that is built already
 #
 # Needs Rust, Python 3.11, and a C compiler for musl (Debian: musl-tools). Without the right to chroot, or without docker and
-# podman, these tests are skipped with a line that says so.
+# podman, these tests are skipped with a line that says so. CONTAINER_ENGINE names another engine, with options if need be
+# (`podman --runtime runc`).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -89,19 +90,25 @@ tar --create --directory "$work" --sort=name --mtime="@$epoch" --owner=0 --group
 scripts/check_supply_chain.py --sbom "$target" >"$dist/$name.cdx.json"
 
 say "container image"
-engine=
-for candidate in docker podman; do
-    if [ -z "$engine" ] && "$candidate" info >/dev/null 2>&1; then engine=$candidate; fi
+engine=()
+for candidate in "${CONTAINER_ENGINE:-docker}" podman; do
+    # It may have options of its own. shellcheck disable=SC2206
+    if [ ${#engine[@]} = 0 ] && $candidate info >/dev/null 2>&1; then engine=($candidate); fi
 done
-if [ -n "$engine" ]; then
+if [ ${#engine[@]} != 0 ]; then
     context=$work/image
     mkdir "$context"
     cp packaging/Dockerfile "$pack"/{rana,LICENSE-MIT,LICENSE-APACHE,THIRD-PARTY-LICENSES.md} \
         "$pack/licenses/THIRD-PARTY-LICENSE-TEXTS.txt" "$context"
-    "$engine" build --quiet --tag "rana:$version" "$context"
-    "$engine" run --rm --read-only --cap-drop ALL --network none "rana:$version" --version ||
-        fail "the image does not run"
-    "$engine" save --output "$dist/rana-$version-image.tar" "rana:$version"
+    "${engine[@]}" build --quiet --tag "rana:$version" "$context"
+    contained=("${engine[@]}" run --rm --read-only --cap-drop ALL --network none --ulimit nofile=1024:1024
+        --ulimit nproc=1024:1024 --volume "$root/data:/data:ro" "rana:$version")
+    "${contained[@]}" --version || fail "the image does not run"
+    if [ -d "$root/data/tour" ]; then
+        "${contained[@]}" complete /data/tour/run --relation causes --top 1 --quiet | cmp - "$work/answers" ||
+            fail "the container answers otherwise"
+    fi
+    "${engine[@]}" save --output "$dist/rana-$version-image.tar" "rana:$version"
 else
     echo "skipped: neither docker nor podman has an engine that answers"
 fi

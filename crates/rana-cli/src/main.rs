@@ -24,6 +24,11 @@ use clap::Parser;
 use crate::cli::Cli;
 use crate::terminal::Terminal;
 
+/// The static binary has an allocator of its own: that of musl is slow with several threads.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     keep_caught_panics_quiet();
     bus_error::explain_bus_errors();

@@ -2,36 +2,45 @@
 
 use std::sync::LazyLock;
 
+use skrifa::instance::{LocationRef, Size};
+use skrifa::outline::{DrawSettings, OutlinePen};
+use skrifa::{FontRef, GlyphId, MetadataProvider};
 use tiny_skia::{Path, PathBuilder, Transform};
-use ttf_parser::{Face, OutlineBuilder};
 
-static FACE: LazyLock<Face<'static>> = LazyLock::new(|| {
-    Face::parse(include_bytes!("../../../assets/DejaVuSans-subset.ttf"), 0)
-        .expect("the embedded font is sound")
+static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
+    FontRef::new(include_bytes!("../../../assets/DejaVuSans-subset.ttf")).expect("the embedded font is sound")
 });
 
 /// How wide a text is, in the units of its size.
 pub(super) fn width(text: &str, size: f64) -> f64 {
-    let units: u32 = text.chars().map(|character| u32::from(advance(character))).sum();
-    f64::from(units) * size / f64::from(FACE.units_per_em())
+    let units: f32 = glyphs(text).map(|(_, advance)| advance).sum();
+    f64::from(units) * size / units_per_em()
 }
 
-fn glyph(character: char) -> ttf_parser::GlyphId {
-    FACE.glyph_index(character).or_else(|| FACE.glyph_index('\u{fffd}')).unwrap_or_default()
+fn units_per_em() -> f64 {
+    f64::from(FONT.metrics(Size::unscaled(), LocationRef::default()).units_per_em)
 }
 
-fn advance(character: char) -> u16 {
-    FACE.glyph_hor_advance(glyph(character)).unwrap_or_default()
+/// The glyph of each character and how far it moves the next one.
+fn glyphs(text: &str) -> impl Iterator<Item = (GlyphId, f32)> {
+    let (characters, metrics) = (FONT.charmap(), FONT.glyph_metrics(Size::unscaled(), LocationRef::default()));
+    text.chars().map(move |character| {
+        let glyph = characters.map(character).or_else(|| characters.map('\u{fffd}')).unwrap_or_default();
+        (glyph, metrics.advance_width(glyph).unwrap_or_default())
+    })
 }
 
 /// The outline of a text that begins at the origin of `place`, on its base line.
 pub(super) fn outline(text: &str, size: f64, place: Transform) -> Option<Path> {
     let mut outline = Outline { path: PathBuilder::new(), x: 0.0 };
-    for character in text.chars() {
-        FACE.outline_glyph(glyph(character), &mut outline);
-        outline.x += f32::from(advance(character));
+    let outlines = FONT.outline_glyphs();
+    for (glyph, advance) in glyphs(text) {
+        if let Some(glyph) = outlines.get(glyph) {
+            glyph.draw(DrawSettings::unhinted(Size::unscaled(), LocationRef::default()), &mut outline).ok()?;
+        }
+        outline.x += advance;
     }
-    let scale = (size / f64::from(FACE.units_per_em())) as f32;
+    let scale = (size / units_per_em()) as f32;
     outline.path.finish()?.transform(place.pre_scale(scale, -scale))
 }
 
@@ -40,7 +49,7 @@ struct Outline {
     x: f32,
 }
 
-impl OutlineBuilder for Outline {
+impl OutlinePen for Outline {
     fn move_to(&mut self, x: f32, y: f32) {
         self.path.move_to(self.x + x, y);
     }
@@ -80,7 +89,7 @@ mod tests {
     #[test]
     fn the_font_knows_what_plots_say() {
         for character in "AZaz09 .,±−–—·×≥≤γητβ√→@=()[]é\u{fffd}".chars() {
-            assert!(FACE.glyph_index(character).is_some(), "{character:?}");
+            assert!(FONT.charmap().map(character).is_some(), "{character:?}");
         }
         assert!(width("mm", 10.0) > width("ii", 10.0));
         let lines = wrap("one two three four", 10.0, width("one two", 10.0));

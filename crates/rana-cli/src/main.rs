@@ -24,7 +24,7 @@ use clap::Parser;
 use crate::cli::Cli;
 use crate::terminal::Terminal;
 
-/// The static binary has an allocator of its own: that of musl is slow with several threads.
+/// The static binary has an allocator of its own: that of musl is slow.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -23,7 +23,8 @@ fn units_per_em() -> f64 {
 
 /// The glyph of each character and how far it moves the next one.
 fn glyphs(text: &str) -> impl Iterator<Item = (GlyphId, f32)> {
-    let (characters, metrics) = (FONT.charmap(), FONT.glyph_metrics(Size::unscaled(), LocationRef::default()));
+    let (characters, metrics) =
+        (FONT.charmap(), FONT.glyph_metrics(Size::unscaled(), LocationRef::default()));
     text.chars().map(move |character| {
         let glyph = characters.map(character).or_else(|| characters.map('\u{fffd}')).unwrap_or_default();
         (glyph, metrics.advance_width(glyph).unwrap_or_default())
@@ -36,7 +37,9 @@ pub(super) fn outline(text: &str, size: f64, place: Transform) -> Option<Path> {
     let outlines = FONT.outline_glyphs();
     for (glyph, advance) in glyphs(text) {
         if let Some(glyph) = outlines.get(glyph) {
-            glyph.draw(DrawSettings::unhinted(Size::unscaled(), LocationRef::default()), &mut outline).ok()?;
+            glyph
+                .draw(DrawSettings::unhinted(Size::unscaled(), LocationRef::default()), &mut outline)
+                .ok()?;
         }
         outline.x += advance;
     }

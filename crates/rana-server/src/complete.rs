@@ -18,7 +18,7 @@ use crate::config::Limits;
 use crate::entity_body::Entity;
 use crate::explanation_body::ExplanationBody;
 use crate::extractors::Body;
-use crate::json_response::JsonBytes;
+use crate::json_response::JsonResponse;
 use crate::problem::Problem;
 use crate::relation_question::{RelationBody, RelationQuestion, sentence, yes};
 
@@ -196,7 +196,7 @@ pub(crate) struct AnswerBody {
 pub(crate) async fn complete(
     State(app): State<Arc<App>>,
     Body(request): Body<CompleteRequest>,
-) -> Result<JsonBytes, Problem> {
+) -> Result<JsonResponse, Problem> {
     // Labels and misspelled names need a search.
     if !request.has_only_names(&app.predictor.store().graph) {
         return in_turn(&app, |app| CompleteQuestion::new(app, request)).await;
@@ -205,7 +205,7 @@ pub(crate) async fn complete(
     match app.learned.ready(&asked.question.request) {
         // This is faster than handing it to another thread.
         Some(learned) if asked.is_short(&learned) => {
-            JsonBytes::new(&answer(&app, asked, &learned, &Abandoned::default())?)
+            JsonResponse::new(&answer(&app, asked, &learned, &Abandoned::default())?)
         }
         _ => in_turn(&app, |_| Ok(asked)).await,
     }
@@ -215,14 +215,14 @@ pub(crate) async fn complete(
 async fn in_turn(
     app: &Arc<App>,
     understand: impl FnOnce(&App) -> Result<CompleteQuestion, Problem> + Send + 'static,
-) -> Result<JsonBytes, Problem> {
+) -> Result<JsonResponse, Problem> {
     let work = {
         let app = Arc::clone(app);
         move |abandoned: &Abandoned| {
             let asked = understand(&app)?;
             let learned = app.learn(&asked.question)?;
             abandoned.check()?;
-            JsonBytes::new(&answer(&app, asked, &learned, abandoned)?)
+            JsonResponse::new(&answer(&app, asked, &learned, abandoned)?)
         }
     };
     app.computations.run_until_abandoned(work).await

@@ -16,9 +16,6 @@ impl JsonResponse {
     }
 }
 
-/// The earlier name, which `complete.rs` still uses.
-pub(crate) use JsonResponse as JsonBytes;
-
 impl IntoResponse for JsonResponse {
     fn into_response(self) -> Response {
         // Responses change with decisions and learned relations, so they must not be cached.

@@ -297,7 +297,8 @@ fn busy_connections_do_not_keep_others_out() {
 fn requests_have_ids_and_the_queue_is_counted() {
     let answer = |header: &str| {
         let mut stream = connect(SHARED.address);
-        let request = format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\n{header}connection: close\r\n\r\n");
+        let request =
+            format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\n{header}connection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).unwrap();
         let mut text = String::new();
         stream.read_to_string(&mut text).unwrap();

@@ -47,6 +47,7 @@ fn describe(graph: &Graph, namesakes: &[EntityId]) -> Vec<(EntityId, String)> {
     let of = |&entity: &EntityId| {
         let own = facts(graph, entity).iter().filter(|edge| {
             owners.get(edge) == Some(&1)
+                && !namesakes.contains(&edge.entity)
                 && !graph.type_relations().iter().any(|of| of.number() == edge.relation.number())
         });
         // What others say of it tells less than what it says itself; a neighbour with many facts is better known.

@@ -95,7 +95,10 @@ fn a_text_names_one_entity_or_none() {
         "several entities are called `Lyon`; say one of their names: `Q7`, `Q8`"
     );
     let unresolved = resolve("Naple").unwrap_err();
-    assert_eq!(unresolved.to_string(), "there is no entity `Naple` in the graph; did you mean `Q6`?");
+    assert_eq!(
+        unresolved.to_string(),
+        "there is no entity `Naple` in the graph; did you mean `Q6` (Naples)?"
+    );
     let unresolved = resolve("../../etc/passwd").unwrap_err();
     assert!(unresolved.to_string().contains("give the name or label of one that it has"));
 }

@@ -202,8 +202,16 @@ impl Hint for ManifestError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::NoRun { path } => {
+                let is_unfinished = path.join("learning.json").exists();
+                let exists = path.exists();
                 let path = path.display();
-                Some(format!("`rana train KG --out {path}` or `rana fuse KG --out {path}` makes one"))
+                Some(if is_unfinished {
+                    "learning is not finished: the same `rana learn` command resumes it".to_owned()
+                } else if exists {
+                    format!("`rana learn FILES --out {path}` makes a directory that answers")
+                } else {
+                    format!("there is no directory {path}; `rana learn FILES --out {path}` makes it")
+                })
             }
             Self::Other { .. } | Self::OtherTasks { .. } => {
                 Some("--graph KG says where its graph is, --vectors DIR where its vectors are".to_owned())
@@ -373,7 +381,7 @@ mod tests {
     #[test]
     fn hints_reach_through_nested_errors() {
         let no_run = || ManifestError::NoRun { path: "here".into() };
-        let expected = "`rana train KG --out here` or `rana fuse KG --out here` makes one";
+        let expected = "there is no directory here; `rana learn FILES --out here` makes it";
         let nested: [CliError; 4] = [
             OpenError::from(no_run()).into(),
             RunError::from(no_run()).into(),

@@ -11,6 +11,7 @@
 //! - `format/{delimited,rdf,parquet}.rs` and `format/release/`: the readers and writers of each format,
 //!   with `format/columns.rs` for the columns of tables;
 //! - `import/`: what the statements of a file mean (facts, types, labels, held-out facts);
+//! - `malformed_input.rs`: skips and counts malformed input, or fails;
 //! - `statement_batch.rs`: statements on their way from the thread that reads to the thread that builds;
 //! - `id.rs` and `fact.rs`: the ids of entities, relations and types, and the facts, pairs and edges made of them;
 //! - `graph.rs` and `graph_builder.rs`: [`Graph`] and [`GraphBuilder`], over `names.rs` (names and ids), `hash_index.rs` (hash index),
@@ -46,11 +47,11 @@ mod id;
 mod import;
 mod keyed_rng;
 mod lists;
+mod malformed_input;
 mod named_enum;
 mod names;
 mod observer;
 mod prefixes;
-mod skipped;
 mod split;
 mod statement_batch;
 mod statistics;

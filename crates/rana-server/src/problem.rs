@@ -44,7 +44,7 @@ impl Problem {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, title, detail)
     }
 
-    /// A failure of the server. Details are not shown to the client.
+    /// A failure of the server. The client sees `detail`, so it must not name paths.
     pub(crate) fn internal(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "The server failed", detail)
     }

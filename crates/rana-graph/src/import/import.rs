@@ -12,9 +12,9 @@ use crate::format::{
     release_size,
 };
 use crate::graph_builder::GraphBuilder;
+use crate::malformed_input::MalformedInput;
 use crate::observer::{Observer, Unit};
 use crate::prefixes::Prefixes;
-use crate::skipped::Skipped;
 use crate::statement_batch::{Batch, BatchSender, Kind, NamedStatement, pipeline};
 use crate::store::{Counts, Input};
 use crate::tasks::TaskSetBuilder;
@@ -79,7 +79,7 @@ fn release_directory<'s>(
 struct Read {
     inputs: Vec<Input>,
     reports: Vec<SourceReport>,
-    skipped: Skipped,
+    skipped: MalformedInput,
     prefixes: Prefixes,
 }
 
@@ -93,7 +93,7 @@ fn read_sources(
     let mut read = Read {
         inputs: Vec::new(),
         reports: Vec::new(),
-        skipped: Skipped::new(options.lenient),
+        skipped: MalformedInput::new(options.lenient),
         prefixes: Prefixes::default(),
     };
     for (number, Planned { source, held_out }) in sources.iter().enumerate() {
@@ -196,7 +196,7 @@ fn import_release(
 ) -> Result<Imported, FormatError> {
     refuse_options(directory, options)?;
     progress.begin("reading", Some(release_size(directory)), Unit::Bytes);
-    let mut skipped = Skipped::new(options.lenient);
+    let mut skipped = MalformedInput::new(options.lenient);
     let release = read_release(directory, options.duplicates, progress, &mut skipped)?;
     progress.end();
     let labels =

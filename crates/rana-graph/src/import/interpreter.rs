@@ -4,8 +4,8 @@ use super::import_options::{ImportOptions, LABEL_RELATIONS, Literals, RDF_TYPE, 
 use super::import_report::SourceReport;
 use crate::format::{Format, FormatError, Literal, Sink, Statement};
 use crate::graph_builder::LabelRank;
+use crate::malformed_input::MalformedInput;
 use crate::prefixes::Prefixes;
-use crate::skipped::Skipped;
 use crate::statement_batch::{BatchSender, Disconnected, Kind};
 
 /// Decides what each statement of a source means, and counts them.
@@ -13,7 +13,7 @@ pub(super) struct Interpreter<'a> {
     pub(super) options: &'a ImportOptions,
     pub(super) format: Format,
     pub(super) report: SourceReport,
-    pub(super) skipped: Skipped,
+    pub(super) skipped: MalformedInput,
     pub(super) prefixes: &'a mut Prefixes,
     pub(super) sender: &'a mut BatchSender,
 }

@@ -1,6 +1,6 @@
 //! [`HireConfig`]: every choice of HiRe, those of its paper and those of its public code.
 //!
-//! Where the public code departs from the paper, the field says so. The default is the paper where it says something.
+//! Where the public code departs from the paper, the field says so. Defaults follow the paper wherever it states a value.
 
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +56,7 @@ pub struct HireConfig {
     // The transformer-based meta relation learner.
     /// What is added to the result of self-attention.
     pub residual: Residual,
-    /// Hidden units of its feed-forward part, by numbers of a pair; 4 in the code.
+    /// Hidden units of the feed-forward part, as a multiple of the length of a pair's vector; 4 in the code.
     pub hidden_ratio: usize,
     /// The share of components that is dropped in training; 0.2 in the code.
     pub dropout: f32,

@@ -1,36 +1,14 @@
-//! [`VisibleEdges`]: the edges of a graph that one relation may use, and the paths through them.
-//!
-//! Rules, evidence and explanations all find their paths here, with the same edges and the same limits, so that a
-//! reason never names a path that the score did not see.
+//! [`VisibleEdges`]: the edges of a graph that one relation may use.
 
 use std::sync::Arc;
 
-use rana_graph::{Edge, EntityId, Pair, RelationId};
+use rana_graph::{Edge, EntityId, RelationId};
 
 use super::edge_index::EdgeIndex;
 
-/// Edges of an entity that are looked at when paths between a pair are searched.
-const MOST_EDGES: usize = 1000;
-/// Edges of a head that the first step of a path follows.
-const MOST_FIRST: usize = 200;
-/// A middle with more edges by the second relation leads everywhere.
-const MOST_SECOND: usize = 2000;
-
-/// The relations of a path of two steps.
-pub(crate) type TwoHops = [RelationId; 2];
-
-/// A path between the ends of a pair.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Path {
-    /// The relations on the way: one or two.
-    pub by: Vec<RelationId>,
-    /// The entity in the middle, if there are two.
-    pub over: Option<EntityId>,
-}
-
 /// The edges without those of the relation that is asked for: no evidence about a fact uses the fact.
 ///
-/// In meta-training the relation of a task is an edge of the graph at the other tasks, and hidden at its own.
+/// In meta-training, the edges of a task's relation are visible to other tasks and hidden from that task.
 #[derive(Clone, Debug)]
 pub struct VisibleEdges {
     index: Arc<EdgeIndex>,
@@ -88,56 +66,6 @@ impl VisibleEdges {
     pub fn rarity(&self, relation: RelationId) -> f32 {
         self.index.rarity(relation)
     }
-
-    /// The paths of one and two steps between the ends of a pair.
-    #[must_use]
-    pub fn paths(&self, pair: Pair) -> Vec<Path> {
-        let direct = self.joining(pair.head, pair.tail).map(|by| Path { by: vec![by], over: None });
-        let mut found: Vec<Path> = direct.collect();
-        self.each_two_hops(pair, |by, over| found.push(Path { by: by.to_vec(), over: Some(over) }));
-        found
-    }
-
-    /// The pairs of relations that lead from head to tail over some entity, each once.
-    pub(crate) fn two_hops(&self, pair: Pair) -> Vec<TwoHops> {
-        let mut found = Vec::new();
-        self.each_two_hops(pair, |by, _| found.push(by));
-        found.sort_unstable();
-        found.dedup();
-        found
-    }
-
-    fn each_two_hops(&self, pair: Pair, mut hand: impl FnMut(TwoHops, EntityId)) {
-        let mut into: Vec<(EntityId, RelationId)> = self
-            .edges(pair.tail)
-            .take(MOST_EDGES)
-            .map(|edge| (edge.entity, edge.relation.inverse()))
-            .collect();
-        into.sort_unstable();
-        for first in self.edges(pair.head).take(MOST_EDGES) {
-            if first.entity == pair.tail || first.entity == pair.head {
-                continue;
-            }
-            let start = into.partition_point(|&(middle, _)| middle < first.entity);
-            for &(_, second) in into[start..].iter().take_while(|&&(middle, _)| middle == first.entity) {
-                hand([first.relation, second], first.entity);
-            }
-        }
-    }
-
-    /// The entities that two steps lead to, ascending, each once.
-    pub(crate) fn reached(&self, head: EntityId, [first, second]: TwoHops) -> Vec<EntityId> {
-        let mut reached = Vec::new();
-        for middle in self.by(head, first).iter().take(MOST_FIRST).map(|edge| edge.entity) {
-            let edges = self.by(middle, second);
-            if middle != head && edges.len() <= MOST_SECOND {
-                reached.extend(edges.iter().map(|edge| edge.entity).filter(|&tail| tail != head));
-            }
-        }
-        reached.sort_unstable();
-        reached.dedup();
-        reached
-    }
 }
 
 /// The edges by one relation, among edges that are sorted by relation.
@@ -145,38 +73,4 @@ fn group(edges: &[Edge], relation: RelationId) -> &[Edge] {
     let first = edges.partition_point(|edge| edge.relation < relation);
     let count = edges[first..].partition_point(|edge| edge.relation == relation);
     &edges[first..first + count]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rana_graph::{Duplicates, GraphBuilder};
-
-    #[test]
-    fn one_and_two_steps_in_any_direction_but_not_the_answer_itself() {
-        let mut builder = GraphBuilder::new(Duplicates::Remove);
-        for (head, relation, tail) in [
-            ("ann", "knows", "bob"),
-            ("bob", "likes", "ann"),
-            ("ann", "in", "rome"),
-            ("bob", "in", "rome"),
-            ("ann", "asked", "bob"),
-            ("ann", "asked", "rome"),
-        ] {
-            builder.add_named(head, relation, tail);
-        }
-        let graph = builder.finish();
-        let id = |name: &str| graph.entity(name).unwrap();
-        let pair = Pair { head: id("ann"), tail: id("bob") };
-        let [knows, likes, lies, asked] =
-            ["knows", "likes", "in", "asked"].map(|r| graph.relation(r).unwrap());
-        let edges = VisibleEdges::without(&Arc::new(EdgeIndex::background(&graph)), Some(asked));
-        let mut found: Vec<Vec<RelationId>> = edges.paths(pair).into_iter().map(|path| path.by).collect();
-        found.sort_unstable();
-        let mut expected = vec![vec![knows], vec![likes.inverse()], vec![lies, lies.inverse()]];
-        expected.sort_unstable();
-        assert_eq!(found, expected);
-        assert_eq!(edges.two_hops(pair), [[lies, lies.inverse()]]);
-        assert_eq!(edges.reached(pair.head, [lies, lies.inverse()]), [pair.tail]);
-    }
 }

@@ -28,7 +28,7 @@ pub struct TrainingState {
     pub parameters: Parameters,
     /// The best so far, if there was a dev evaluation.
     pub best: Option<Best>,
-    /// Dev evaluations since then.
+    /// Dev evaluations since the best one.
     pub misses: u64,
     pub(crate) weight_moments: Moments,
     pub(crate) relation_moments: Moments,

@@ -143,10 +143,15 @@ pub(crate) async fn decide(
         move || {
             let graph = &app.predictor.store().graph;
             let name = |text: &str| app.resolve(text).map(|entity| graph.entity_name(entity).to_owned());
-            Ok((name(&head)?, name(&tail)?))
+            // A relation may be new; then a short form is expanded.
+            let relation = match app.predictor.relation(&relation) {
+                Ok(relation) => graph.relation_name(relation).to_owned(),
+                Err(_) => graph.prefixes().expand(&relation).unwrap_or(relation),
+            };
+            Ok((relation, name(&head)?, name(&tail)?))
         }
     };
-    let (head, tail) = app.quick.run(resolve).await?;
+    let (relation, head, tail) = app.quick.run(resolve).await?;
     let draft = Draft { relation, head, tail, verdict, score, confidence };
     match app.decisions.keep(draft).await {
         Ok(number) => {

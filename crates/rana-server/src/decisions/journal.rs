@@ -98,7 +98,12 @@ impl Journal {
             serde_json::to_writer(&mut lines, decision).map_err(|error| error.to_string())?;
             lines.push(b'\n');
         }
-        let say = |error: io::Error| format!("{}: {error}", self.path.display());
+        // Clients see the reason, and need not know where the file is.
+        let path = self.path.display().to_string();
+        let say = |error: io::Error| {
+            tracing::error!(path, %error, "decisions cannot be saved");
+            error.to_string()
+        };
         if let Err(error) = self.file.write_all(&lines) {
             let said = say(error);
             // Remove what was written partly, so that it does not corrupt the next line.

@@ -9,7 +9,8 @@ use rana_graph::{Fact, Graph, Observer, Unit};
 use super::error::LearnError;
 use crate::vector_training::train_resumably;
 
-/// Opens the vectors of some facts in a directory, or trains them into it.
+/// Opens the vectors at `path` if they were trained on these facts with these settings; otherwise trains them and writes
+/// them there.
 pub(super) fn vectors(
     path: &Path,
     graph: &Graph,
@@ -41,7 +42,7 @@ pub(super) fn vectors(
     };
     let set = EmbeddingSet::trained(graph, config.clone(), trainer.into_parameters(), metadata)?;
     set.write_to(&target)?;
-    // It only takes room from here on.
+    // The checkpoint is no longer needed.
     let _ = fs::remove_file(&checkpoint);
     Ok(EmbeddingSet::open(path, graph)?)
 }

@@ -44,6 +44,8 @@ fn describe(graph: &Graph, namesakes: &[EntityId]) -> Vec<(EntityId, String)> {
         let edges: HashSet<Edge> = facts(graph, entity).iter().copied().collect();
         edges.into_iter().for_each(|edge| *owners.entry(edge).or_default() += 1);
     }
+    let first_type = |entity: EntityId| graph.types(entity).first().copied();
+    let of_one_type = namesakes.iter().all(|&entity| first_type(entity) == first_type(namesakes[0]));
     let of = |&entity: &EntityId| {
         let own = facts(graph, entity).iter().filter(|edge| {
             owners.get(edge) == Some(&1)
@@ -55,8 +57,9 @@ fn describe(graph: &Graph, namesakes: &[EntityId]) -> Vec<(EntityId, String)> {
         let fact = telling.map(|edge| {
             format!("{}: {}", graph.relation_title(edge.relation), graph.entity_title(edge.entity))
         });
-        let kind = graph.types(entity).first().map(|&of| type_title(graph, of));
-        let parts: Vec<String> = kind.into_iter().chain(fact).collect();
+        // A type that all of them have tells nothing on its own.
+        let kind = first_type(entity).filter(|_| fact.is_some() || !of_one_type);
+        let parts: Vec<String> = kind.map(|of| type_title(graph, of)).into_iter().chain(fact).collect();
         (!parts.is_empty()).then(|| (entity, parts.join(", ")))
     };
     namesakes.iter().filter_map(of).collect()

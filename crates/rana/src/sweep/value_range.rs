@@ -7,7 +7,7 @@ use rand::{Rng, RngExt};
 pub(super) enum ValueRange {
     /// One of these.
     List(Vec<toml::Value>),
-    /// A number between two others, all the same likely.
+    /// A number between two others, drawn uniformly, on a linear or a log scale.
     Range { from: f64, to: f64, is_log: bool, is_whole: bool },
 }
 
@@ -31,7 +31,7 @@ pub enum RangeError {
         /// The second.
         to: f64,
     },
-    /// A logarithm of nothing.
+    /// A log range that does not start above 0.
     #[error("a log range must lie above 0, but begins at {from}")]
     NotPositive {
         /// Where it begins.
@@ -64,16 +64,17 @@ impl ValueRange {
             "linear" => false,
             _ => return Err(shape()),
         };
-        if is_log && from <= 0.0 {
+        let is_whole = match usual {
+            Some(usual) => usual.is_integer(),
+            None => first.is_integer() && second.is_integer(),
+        };
+        // A whole number begins half below it.
+        if is_log && from <= if is_whole { 0.5 } else { 0.0 } {
             return Err(RangeError::NotPositive { from });
         }
         if !(from < to && to.is_finite() && from.is_finite()) {
             return Err(RangeError::Order { from, to });
         }
-        let is_whole = match usual {
-            Some(usual) => usual.is_integer(),
-            None => first.is_integer() && second.is_integer(),
-        };
         Ok(Self::Range { from, to, is_log, is_whole })
     }
 
@@ -97,7 +98,7 @@ impl ValueRange {
     }
 }
 
-/// A number with three digits: drawn settings are typed again by people.
+/// A number rounded to three significant digits, so that people can retype it.
 fn short(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }

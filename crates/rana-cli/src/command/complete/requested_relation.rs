@@ -72,7 +72,11 @@ impl RequestedRelation {
         let request =
             RelationRequest { relation, support, rejected, candidates, include_known: !args.exclude_known };
         let asked = args.relation.as_deref().unwrap_or(NAMELESS);
-        let name = relation.map_or(asked, |relation| store.graph.relation_name(relation)).to_owned();
+        let name = match relation {
+            Some(relation) => store.graph.relation_name(relation).to_owned(),
+            // A new one may be given in short form.
+            None => store.graph.prefixes().expand(asked).unwrap_or_else(|| asked.to_owned()),
+        };
         Ok(Self { name, request, withheld_heads })
     }
 }

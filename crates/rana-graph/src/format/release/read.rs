@@ -17,8 +17,8 @@ use crate::format::{
 use crate::graph::Graph;
 use crate::graph_builder::{Duplicates, GraphBuilder, LabelRank};
 use crate::id::{EntityId, RelationId};
+use crate::malformed_input::MalformedInput;
 use crate::observer::Observer;
-use crate::skipped::Skipped;
 use crate::split::Split;
 use crate::statement_batch::{Batch, BatchSender, Disconnected, Kind, NamedStatement, pipeline};
 use crate::store::Input;
@@ -39,7 +39,7 @@ pub(crate) fn read_release(
     directory: &Path,
     duplicates: Duplicates,
     progress: &dyn Observer,
-    skipped: &mut Skipped,
+    skipped: &mut MalformedInput,
 ) -> Result<Release, FormatError> {
     let mut files = Files { directory, progress, inputs: Vec::new() };
     let mut builder = GraphBuilder::new(duplicates);
@@ -186,7 +186,7 @@ fn read_path_graph(
     files: &mut Files<'_>,
     builder: &mut GraphBuilder,
     vocabulary: Vocabulary,
-    skipped: &mut Skipped,
+    skipped: &mut MalformedInput,
 ) -> Result<u64, FormatError> {
     let options =
         DelimitedOptions { delimiter: Some(b'\t'), header: Header::No, ..DelimitedOptions::default() };
@@ -219,7 +219,7 @@ fn read_path_graph(
 /// Sends the background facts to the thread that builds the graph.
 struct PathGraphSink<'a> {
     sender: &'a mut BatchSender,
-    skipped: &'a mut Skipped,
+    skipped: &'a mut MalformedInput,
 }
 
 impl Sink for PathGraphSink<'_> {
@@ -243,7 +243,7 @@ fn add_known(
     batch: &Batch,
     vocabulary: Vocabulary,
     file: &str,
-    skipped: &mut Skipped,
+    skipped: &mut MalformedInput,
 ) -> Result<u64, FormatError> {
     builder.touch(batch);
     let mut facts = Vec::new();
@@ -283,7 +283,7 @@ fn read_labels(
     files: &mut Files<'_>,
     file: &str,
     builder: &mut GraphBuilder,
-    skipped: &mut Skipped,
+    skipped: &mut MalformedInput,
 ) -> Result<(), FormatError> {
     read_pairs(files, file, skipped, |name, label| {
         builder.add_label(name, label, LabelRank::Untagged);
@@ -296,7 +296,7 @@ fn read_labels(
 fn read_types(
     files: &mut Files<'_>,
     builder: &mut GraphBuilder,
-    skipped: &mut Skipped,
+    skipped: &mut MalformedInput,
 ) -> Result<bool, FormatError> {
     read_pairs(files, ENTITY_TYPES, skipped, |name, type_name| {
         let entity = builder.entity(name).ok_or_else(|| format!("the graph has no entity `{name}`"))?;
@@ -309,7 +309,7 @@ fn read_types(
 fn read_pairs(
     files: &mut Files<'_>,
     file: &str,
-    skipped: &mut Skipped,
+    skipped: &mut MalformedInput,
     mut each: impl FnMut(&str, &str) -> Result<(), String>,
 ) -> Result<bool, FormatError> {
     let Some(loaded) = files.load(file)? else { return Ok(false) };
@@ -391,7 +391,7 @@ fn read_tasks(
     split: Split,
     graph: &Graph,
     tasks: &mut TaskSetBuilder,
-    skipped: &mut Skipped,
+    skipped: &mut MalformedInput,
 ) -> Result<(), FormatError> {
     for_each_entry(&file.name, &file.bytes, |relation, facts: Vec<[Text<'_>; 3]>| {
         let mut pairs = Vec::with_capacity(facts.len());
@@ -429,7 +429,7 @@ fn read_candidates(
     file: &LoadedFile,
     graph: &Graph,
     tasks: &mut TaskSetBuilder,
-    skipped: &mut Skipped,
+    skipped: &mut MalformedInput,
 ) -> Result<(), FormatError> {
     for_each_entry(&file.name, &file.bytes, |relation, names: Vec<Text<'_>>| {
         let mut candidates = Vec::with_capacity(names.len());
@@ -454,7 +454,7 @@ fn read_filter(
     file: &LoadedFile,
     graph: &Graph,
     tasks: &mut TaskSetBuilder,
-    skipped: &mut Skipped,
+    skipped: &mut MalformedInput,
 ) -> Result<(), FormatError> {
     let keys = FilterKeys::new(graph);
     let facts = tasks.facts();

@@ -1,20 +1,20 @@
-//! [`Skipped`]: skips malformed content and counts it, or fails.
+//! [`MalformedInput`]: skips malformed content and counts it, or fails.
 
 use crate::format::FormatError;
 
 /// How many messages are kept.
 const KEPT_MESSAGES: usize = 10;
 
-/// Counts malformed places if the import is lenient; otherwise the first one is an error.
+/// Counts malformed input if the import is lenient; otherwise the first one is an error.
 #[derive(Debug)]
-pub(crate) struct Skipped {
+pub(crate) struct MalformedInput {
     lenient: bool,
     pub(crate) count: u64,
-    /// The messages of the first of them.
+    /// The first [`KEPT_MESSAGES`] error messages.
     pub(crate) messages: Vec<String>,
 }
 
-impl Skipped {
+impl MalformedInput {
     pub(crate) fn new(lenient: bool) -> Self {
         Self { lenient, count: 0, messages: Vec::new() }
     }

@@ -274,10 +274,15 @@ fn busy_connections_do_not_keep_others_out() {
                     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
                     let mut bytes = [0; 4096];
                     // As many requests as the server takes on one connection.
-                    while !stop.load(std::sync::atomic::Ordering::Relaxed)
-                        && stream.write_all(request.as_bytes()).is_ok()
-                        && stream.read(&mut bytes).is_ok_and(|count| count > 0)
-                    {}
+                    let mut ask = || {
+                        stream.write_all(request.as_bytes()).is_ok()
+                            && stream.read(&mut bytes).is_ok_and(|count| count > 0)
+                    };
+                    while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                        if !ask() {
+                            break;
+                        }
+                    }
                 }
             });
         }

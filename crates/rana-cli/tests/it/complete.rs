@@ -111,5 +111,5 @@ fn what_cannot_be_completed_is_said() {
     assert!(message.contains("is not a part"), "{message}");
     let (_, message) = fail(dir, &["complete", "nowhere", "--head", "virus"]);
     assert!(message.contains("this is not a run"), "{message}");
-    assert!(message.contains("hint: `rana train KG --out nowhere`"), "{message}");
+    assert!(message.contains("hint: there is no directory nowhere"), "{message}");
 }

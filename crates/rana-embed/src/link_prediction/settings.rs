@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rank::TieRule;
 
-/// The settings of an evaluation; [`LinkPrediction`] is the checked form.
+/// The settings of an evaluation; [`LinkPrediction`](super::LinkPrediction) is the checked form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinkPredictionSettings {

@@ -49,9 +49,9 @@ mkdir -p "$root/data" "$root/state"
 cp "$binary" "$root/rana"
 if [ "$(id -u)" = 0 ] && unshare --mount true 2>/dev/null; then
     chown 65534:65534 "$root/data" "$root/state"
-    nobody=(chroot --userspec=65534:65534 "$root")
-    "${nobody[@]}" /rana --version
-    "${nobody[@]}" /rana quickstart --out /data/tour --quiet
+    unprivileged=(chroot --userspec=65534:65534 "$root")
+    "${unprivileged[@]}" /rana --version
+    "${unprivileged[@]}" /rana quickstart --out /data/tour --quiet
     # From here on only /state can be written.
     read_only() {
         unshare --mount sh -c '

@@ -54,49 +54,32 @@ impl<W: Write> Escaped<W> {
 
     /// Writes what is pending; at the end also what is incomplete.
     fn hand_on(&mut self, at_end: bool) -> io::Result<()> {
-        let mut text = String::with_capacity(self.pending.len());
-        let mut rest: &[u8] = &self.pending;
-        while !rest.is_empty() {
-            let (valid, invalid) = match std::str::from_utf8(rest) {
-                Ok(valid) => (valid, 0),
-                Err(error) => {
-                    let (valid, after) = rest.split_at(error.valid_up_to());
-                    (std::str::from_utf8(valid).unwrap_or_default(), error.error_len().unwrap_or(after.len()))
-                }
-            };
-            let is_whole = valid.len() + invalid == rest.len() && invalid > 0 && invalid < 4;
-            let mut tail = valid;
-            while let Some(c) = tail.chars().next() {
-                if let Some(style) = OWN.iter().find(|style| tail.starts_with(**style)) {
-                    text.push_str(style);
-                    tail = &tail[style.len()..];
-                    continue;
-                }
-                let may_be_style = c == '\u{1b}' && OWN.iter().any(|style| style.starts_with(tail));
-                if may_be_style && !at_end && invalid == 0 {
-                    break;
-                }
-                push(&mut text, c);
-                tail = &tail[c.len_utf8()..];
+        let whole = match std::str::from_utf8(&self.pending) {
+            Err(error) if !at_end && error.error_len().is_none() => error.valid_up_to(),
+            _ => self.pending.len(),
+        };
+        let text = String::from_utf8_lossy(&self.pending[..whole]);
+        let held = if at_end { 0 } else { begun_style(&text) };
+        let mut rest = &text[..text.len() - held];
+        let mut out = String::with_capacity(rest.len());
+        while let Some(c) = rest.chars().next() {
+            let style = OWN.iter().find(|style| rest.starts_with(**style));
+            match style {
+                Some(style) => out.push_str(style),
+                None => push(&mut out, c),
             }
-            if !tail.is_empty() || (is_whole && !at_end && is_incomplete(&rest[valid.len()..])) {
-                let from = rest.len() - tail.len() - invalid;
-                rest = &rest[from..];
-                break;
-            }
-            if invalid > 0 {
-                text.push(char::REPLACEMENT_CHARACTER);
-            }
-            rest = &rest[valid.len() + invalid..];
+            rest = &rest[style.map_or(c.len_utf8(), |style| style.len())..];
         }
-        self.pending = rest.to_vec();
-        self.out.write_all(text.as_bytes())
+        self.pending.drain(..whole - held);
+        self.out.write_all(out.as_bytes())
     }
 }
 
-/// Whether bytes are the beginning of a character.
-fn is_incomplete(bytes: &[u8]) -> bool {
-    std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
+/// How many bytes at the end of a text are the beginning of a style.
+fn begun_style(text: &str) -> usize {
+    let Some(at) = text.rfind('\u{1b}') else { return 0 };
+    let end = &text[at..];
+    if OWN.iter().any(|style| style.len() > end.len() && style.starts_with(end)) { end.len() } else { 0 }
 }
 
 impl<W: Write> Write for Escaped<W> {

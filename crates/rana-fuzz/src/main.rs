@@ -20,8 +20,9 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 
+use crate::fixture::Fixture;
 use crate::supervise::{Ceilings, Report, supervise};
 use crate::target::Target;
 
@@ -68,10 +69,14 @@ enum Command {
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Run { cases, seed, target, memory, seconds, findings, json } => {
-            let targets = if target.is_empty() { Target::ALL.to_vec() } else { target };
+            let targets = if target.is_empty() { Target::value_variants().to_vec() } else { target };
+            let dir = tempfile::tempdir().expect("a directory for the fixture");
+            let fixture = Fixture::make(dir.path());
             let ceilings = Ceilings { memory_mb: memory, seconds };
-            let reports: Vec<Report> =
-                targets.iter().map(|&target| supervise(target, seed, cases, ceilings, &findings)).collect();
+            let reports: Vec<Report> = targets
+                .iter()
+                .map(|&target| supervise(target, seed, cases, ceilings, &fixture, &findings))
+                .collect();
             let failed: usize = reports.iter().map(|report| report.findings.len()).sum();
             match json {
                 true => println!("{}", serde_json::to_string_pretty(&reports).unwrap_or_default()),

@@ -79,10 +79,9 @@ pub(crate) fn supervise(
     seed: u64,
     cases: u64,
     ceilings: Ceilings,
+    fixture: &Fixture,
     findings: &Path,
 ) -> Report {
-    let dir = tempfile::tempdir().expect("a directory for the fixture");
-    let fixture = Fixture::make(dir.path());
     let mut report = Report {
         target: target.to_string(),
         cases,
@@ -95,7 +94,7 @@ pub(crate) fn supervise(
     let mut next = 0;
     while next < cases {
         let end = (next + BATCH).min(cases);
-        next = match Worker::start(target, seed, next..end, &fixture).watch(ceilings, &mut report) {
+        next = match Worker::start(target, seed, next..end, fixture).watch(ceilings, &mut report) {
             Ok(()) => end,
             Err((case, what)) => {
                 let input = findings.join(format!("{target}-{seed}-{case}"));

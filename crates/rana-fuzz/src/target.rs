@@ -5,9 +5,10 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use rana::Predictor;
 use rana::embed::EmbeddingSet;
 use rana::graph::format::{Format, Source};
@@ -23,7 +24,8 @@ use crate::generate;
 use crate::mutate::mutate;
 
 /// What is attacked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "lower")]
 pub(crate) enum Target {
     Tsv,
     Csv,
@@ -51,46 +53,6 @@ pub(crate) enum Outcome {
 }
 
 impl Target {
-    pub(crate) const ALL: [Self; 16] = [
-        Self::Tsv,
-        Self::Csv,
-        Self::NTriples,
-        Self::NQuads,
-        Self::Turtle,
-        Self::TriG,
-        Self::RdfXml,
-        Self::Parquet,
-        Self::Compressed,
-        Self::Noise,
-        Self::Store,
-        Self::Vectors,
-        Self::Run,
-        Self::Journal,
-        Self::Requests,
-        Self::Plan,
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Tsv => "tsv",
-            Self::Csv => "csv",
-            Self::NTriples => "ntriples",
-            Self::NQuads => "nquads",
-            Self::Turtle => "turtle",
-            Self::TriG => "trig",
-            Self::RdfXml => "rdfxml",
-            Self::Parquet => "parquet",
-            Self::Compressed => "compressed",
-            Self::Noise => "noise",
-            Self::Store => "store",
-            Self::Vectors => "vectors",
-            Self::Run => "run",
-            Self::Journal => "journal",
-            Self::Requests => "requests",
-            Self::Plan => "plan",
-        }
-    }
-
     /// The name of the file that an input is imported from, and its format.
     fn file(self) -> Option<(&'static str, Option<Format>)> {
         Some(match self {
@@ -169,19 +131,7 @@ impl Target {
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Target {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let all = || Self::ALL.map(Self::name).join(", ");
-        Self::ALL
-            .into_iter()
-            .find(|target| target.name() == text)
-            .ok_or_else(|| format!("no target; say one of {}", all()))
+        f.write_str(self.to_possible_value().as_ref().map_or("", PossibleValue::get_name))
     }
 }
 

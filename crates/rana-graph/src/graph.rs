@@ -145,6 +145,12 @@ impl Graph {
         self.prefixes.shorten(name).map_or(Cow::Borrowed(name), Cow::Owned)
     }
 
+    /// The name that a short form stands for; any other name as it is.
+    #[must_use]
+    pub fn full_name(&self, name: &str) -> String {
+        self.prefixes.expand(name).unwrap_or_else(|| name.to_owned())
+    }
+
     /// The prefixes of short names.
     #[must_use]
     pub fn prefixes(&self) -> &Prefixes {

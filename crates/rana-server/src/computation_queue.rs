@@ -50,19 +50,19 @@ impl Drop for InFlight {
     }
 }
 
-/// Whether nobody waits for a computation any more.
+/// Whether the client of a computation no longer waits for it.
 #[derive(Clone, Default)]
 pub(crate) struct Abandoned(Arc<AtomicBool>);
 
 impl Abandoned {
-    /// Fails if nobody waits any more.
+    /// Fails if the client no longer waits.
     pub(crate) fn check(&self) -> Result<(), Problem> {
         match self.0.load(Ordering::Relaxed) {
             false => Ok(()),
             true => Err(Problem::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "Abandoned",
-                "Nobody waits for this answer.",
+                "The client no longer waits for this answer.",
             )),
         }
     }

@@ -60,7 +60,8 @@ impl RelationQuestion {
             }
             _ => None,
         };
-        let name = relation.map(|relation| graph.relation_name(relation).to_owned()).or(name);
+        let own_name = relation.map(|relation| graph.relation_name(relation).to_owned());
+        let name = own_name.or_else(|| name.map(|name| graph.full_name(&name)));
         for (what, count) in [("support", support.len()), ("rejected", rejected.len())] {
             if count > limits.supports {
                 return Err(Problem::unprocessable(

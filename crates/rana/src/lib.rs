@@ -44,7 +44,7 @@ pub use rana_fewshot as fewshot;
 pub use rana_graph as graph;
 pub use rana_models as models;
 pub use settings::{Settings, SettingsError, assignment};
-pub use vector_training::{VectorTraining, VectorTrainingError};
+pub use vector_training::{CHECKPOINT_EVERY, VectorTraining, VectorTrainingError};
 
 /// The README's example is compiled and run with the doc tests.
 #[cfg(doctest)]

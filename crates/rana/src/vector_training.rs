@@ -96,7 +96,7 @@ impl<'s> VectorTraining<'s> {
 }
 
 /// How often the state of a training is kept.
-pub(crate) const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
+pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
 
 /// Trains from the checkpoint of an interrupted training, if there is one of the same facts and settings. Gives the
 /// trainer at its end, or nothing if the observer stopped it; then there is a new checkpoint.

@@ -30,6 +30,13 @@ impl Role {
         }
     }
 
+    /// The role that a column of this name has, in any case of letters.
+    #[must_use]
+    pub fn of_header(name: &str) -> Option<Self> {
+        let name = name.trim().to_lowercase();
+        Self::ALL.into_iter().find(|role| role.known_headers().contains(&name.as_str()))
+    }
+
     /// Header names that mean this role: the common ones, and those of KGX, KGTK and Neo4j.
     const fn known_headers(self) -> &'static [&'static str] {
         match self {

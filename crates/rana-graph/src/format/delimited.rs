@@ -61,7 +61,6 @@ pub(super) fn read(
             Ok(false) => break,
             Err(error) => return Err(csv_error(&name, compression, error)),
         }
-        strip_byte_order_mark(&mut record);
         let line = record.position().map_or(0, csv::Position::line);
         let Some(layout) = &layout else {
             let (first, is_header) = Layout::new(&name, options, &record, delimiter, width)?;
@@ -260,18 +259,6 @@ fn refuse_utf16(name: &str, sample: &[u8]) -> Result<(), FormatError> {
         });
     }
     Ok(())
-}
-
-fn strip_byte_order_mark(record: &mut ByteRecord) {
-    const MARK: &[u8] = b"\xef\xbb\xbf";
-    let at_start = record.position().is_some_and(|position| position.byte() == 0);
-    if at_start && record.get(0).is_some_and(|field| field.starts_with(MARK)) {
-        let position = record.position().cloned();
-        let fields: Vec<Vec<u8>> = record.iter().map(<[u8]>::to_vec).collect();
-        *record =
-            fields.iter().enumerate().map(|(at, f)| if at == 0 { &f[MARK.len()..] } else { f }).collect();
-        record.set_position(position);
-    }
 }
 
 fn csv_error(

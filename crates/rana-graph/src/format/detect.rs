@@ -45,7 +45,7 @@ fn from_content(sample: &[u8]) -> Option<Format> {
         return Some(Format::Parquet);
     }
     let text = String::from_utf8_lossy(sample);
-    let text = skip_comments(text.trim_start_matches('\u{feff}'));
+    let text = skip_comments(&text);
     let lower = text.get(..64.min(text.len())).unwrap_or(text).to_ascii_lowercase();
     if lower.starts_with("<?xml") || lower.starts_with("<rdf:rdf") {
         return Some(Format::RdfXml);

@@ -18,6 +18,9 @@ const SAMPLE: usize = 64 * 1024;
 
 const BUFFER: usize = 256 * 1024;
 
+/// Some editors write it at the start of a text; it is no part of the content.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 impl Source {
     /// Opens the source for reading, decompressing gzip and zstd by their first bytes.
     /// A compressed source may be at most `most` bytes long after decompression.
@@ -68,7 +71,7 @@ pub(crate) struct OpenSource<'p> {
     /// The file on disk, where the source is a plain one that can be read in any order.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet is read out of order"))]
     pub(crate) plain_file: Option<PathBuf>,
-    /// The whole decompressed content, the sample included.
+    /// The whole decompressed content, the sample included, without a byte order mark.
     pub(crate) content: Box<dyn BufRead + 'p>,
     hashing: Rc<RefCell<HashingReader<'p>>>,
 }
@@ -196,9 +199,13 @@ pub(super) fn refuse_wrong_ending(name: &str, compression: Option<Compression>) 
     }
 }
 
-/// The first bytes of a content, with at least one whole line of it unless that is too long.
+/// The first bytes of a content after its byte order mark, with at least one whole line of it unless that is too long.
 pub(super) fn sample(content: &mut impl Read) -> io::Result<Vec<u8>> {
-    let mut bytes = fill(content, SAMPLE)?;
+    let mut bytes = fill(content, BYTE_ORDER_MARK.len())?;
+    if bytes == BYTE_ORDER_MARK {
+        bytes.clear();
+    }
+    bytes.extend(fill(content, SAMPLE - bytes.len())?);
     while bytes.len() >= SAMPLE && bytes.len() < RECORD && memchr::memchr(b'\n', &bytes).is_none() {
         let before = bytes.len();
         bytes.extend(fill(content, before)?);

@@ -16,9 +16,6 @@ use crate::fact::Fact;
 use crate::graph::Graph;
 use crate::id::RelationId;
 
-/// Some editors write it at the start of a text; it is no part of the content.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
 /// Relative IRIs of a file without a base are resolved against this one.
 const BASE: &str = "urn:rana:base:/";
 
@@ -47,9 +44,6 @@ pub(super) fn read(
     let renames = !matches!(format, Format::NTriples | Format::NQuads);
     let mut names = TermNames { number: options.number, renames, ..TermNames::default() };
     let root = (format == Format::RdfXml).then(|| xml_root(&source.sample)).flatten();
-    if source.sample.starts_with(BYTE_ORDER_MARK) {
-        source.content.consume(BYTE_ORDER_MARK.len());
-    }
     let watch: Box<dyn Watch> = match format {
         Format::RdfXml => Box::new(Xml::default()),
         _ => Box::new(Terse::default()),

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use rana_fewshot::FewShotModel;
 use rana_graph::{EntityId, Graph, Task};
-use rand::RngExt;
 
 use super::config::GanaConfig;
 use super::model::GanaModel;
@@ -100,11 +99,7 @@ impl SteppedModel for Gana {
 
     fn initial(&self, start: &StartVectors) -> Parameters {
         let mut weights = self.layout.blocks.initial(self.config.init, self.seed);
-        // As a table of vectors (Glorot and Bengio, 2010).
-        let normals = &self.network.normals;
-        let bound = (6.0 / (normals.rows + normals.columns) as f64).sqrt() as f32;
-        let mut rng = rng(self.seed, Purpose::Rows, [2, 0]);
-        normals.of_mut(&mut weights).fill_with(|| rng.random_range(-bound..bound));
+        self.network.normals.start_as_table(&mut weights, &mut rng(self.seed, Purpose::Rows, [2, 0]));
         Parameters::new(&self.layout, weights, start)
     }
 

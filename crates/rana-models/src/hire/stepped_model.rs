@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use rana_fewshot::FewShotModel;
 use rana_graph::{EntityId, Graph, Task};
-use rand::RngExt;
 
 use super::config::HireConfig;
 use super::model::HireModel;
@@ -103,12 +102,8 @@ impl SteppedModel for Hire {
     fn initial(&self, start: &StartVectors) -> Parameters {
         let mut weights = self.layout.blocks.initial(self.config.init, self.seed);
         self.network.start(&mut weights);
-        // As a table of vectors (Glorot and Bengio, 2010). Those of entities start at zero, so that the first scores are
-        // those of plain translations.
-        let transfers = &self.network.transfers;
-        let bound = (6.0 / (transfers.rows + transfers.columns) as f64).sqrt() as f32;
-        let mut rng = rng(self.seed, Purpose::Rows, [2, 0]);
-        transfers.of_mut(&mut weights).fill_with(|| rng.random_range(-bound..bound));
+        // Those of entities start at zero, so that the first scores are those of plain translations.
+        self.network.transfers.start_as_table(&mut weights, &mut rng(self.seed, Purpose::Rows, [2, 0]));
         Parameters::new(&self.layout, weights, start)
     }
 

@@ -169,7 +169,7 @@ impl<'a> Trainer<'a> {
         Arc::new(self.state.parameters.clone())
     }
 
-    /// Draws the next batch of episodes with their negatives. The training goes on with the batch after it.
+    /// Draws the next batch of episodes with their negatives. The training continues with the batch after it.
     pub fn draw_batch(&mut self) -> Vec<MetaTask> {
         self.batch().0
     }

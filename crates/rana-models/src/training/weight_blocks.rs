@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use rand::RngExt;
+use rand::{Rng, RngExt};
 
 use crate::choices::choices;
 use crate::seed::{Purpose, rng};
@@ -44,6 +44,12 @@ impl Block {
     #[must_use]
     pub fn of_mut<'w, T>(&self, weights: &'w mut [T]) -> &'w mut [T] {
         &mut weights[self.range()]
+    }
+
+    /// Starts it as a table of vectors, one per row (Glorot and Bengio, 2010).
+    pub fn start_as_table(&self, weights: &mut [f32], rng: &mut impl Rng) {
+        let bound = (6.0 / (self.rows + self.columns) as f64).sqrt() as f32;
+        self.of_mut(weights).fill_with(|| rng.random_range(-bound..bound));
     }
 
     /// Where it stands in the vector of all weights.

@@ -143,10 +143,10 @@ pub(crate) async fn decide(
         move || {
             let graph = &app.predictor.store().graph;
             let name = |text: &str| app.resolve(text).map(|entity| graph.entity_name(entity).to_owned());
-            // A relation may be new; then a short form is expanded.
+            // The relation may be new.
             let relation = match app.predictor.relation(&relation) {
                 Ok(relation) => graph.relation_name(relation).to_owned(),
-                Err(_) => graph.prefixes().expand(&relation).unwrap_or(relation),
+                Err(_) => graph.full_name(&relation),
             };
             Ok((relation, name(&head)?, name(&tail)?))
         }

@@ -34,8 +34,9 @@ impl NamedEntity {
     /// The entities of a list. Those of the same label are told apart.
     #[must_use]
     pub fn list(graph: &Graph, entities: &[EntityId]) -> Vec<Self> {
-        let mut told = distinctions(graph, entities);
-        let of = |&entity: &EntityId| Self { distinction: told.remove(&entity), ..Self::new(graph, entity) };
+        let told = distinctions(graph, entities);
+        let of =
+            |&entity: &EntityId| Self { distinction: told.get(&entity).cloned(), ..Self::new(graph, entity) };
         entities.iter().map(of).collect()
     }
 }

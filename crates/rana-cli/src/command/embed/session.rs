@@ -1,14 +1,14 @@
 //! [`Session`]: one training of vectors, started from the command line.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use rana::VectorTraining;
 use rana::embed::{
     Checkpoint, Checkpoints, EmbedConfig, EmbeddingSet, PretrainingOutcome, PretrainingReport,
 };
 use rana::fewshot::{Fold, PretrainingFacts};
 use rana::graph::Store;
+use rana::{CHECKPOINT_EVERY, VectorTraining};
 
 use super::super::stored_vectors::vectors_path;
 use super::CHECKPOINT;
@@ -16,9 +16,6 @@ use super::trained::{TableNorms, Trained};
 use crate::error::CliError;
 use crate::terminal::Terminal;
 use crate::training_progress::TrainingProgress;
-
-/// The time between checkpoints.
-pub(super) const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
 
 /// One training, started from the command line.
 pub(crate) struct Session<'s> {

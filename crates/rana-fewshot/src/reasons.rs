@@ -35,6 +35,6 @@ pub struct SourceReason {
     pub lead: f32,
     /// The reason as text, if there is one.
     pub text: Option<String>,
-    /// The kind of evidence, as the subject of a sentence.
-    pub subject: &'static str,
+    /// What other candidates have that this one lacks, as a sentence; for evidence that speaks against it.
+    pub doubt: &'static str,
 }

@@ -57,6 +57,9 @@ pub struct PrecisionPoint {
     pub confidence: f32,
     /// The share of right ones among the answers above it.
     pub precision: f64,
+    /// The standard error of that share for another task: answers of one task are right or wrong together.
+    #[serde(default)]
+    pub error: f64,
     /// How many answers that is.
     pub answers: u64,
     /// The share of all right answers that is found so.
@@ -95,7 +98,7 @@ impl Calibration {
         } else if self.usual_record.is_some_and(|record| !is_share(f64::from(record))) {
             "`usual_record` must be between 0 and 1"
         } else if !self.precision.iter().all(|point| {
-            is_share(f64::from(point.confidence)) && is_share(point.precision) && is_share(point.found)
+            [f64::from(point.confidence), point.precision, point.error, point.found].into_iter().all(is_share)
         }) {
             "`precision` must hold shares between 0 and 1"
         } else {
@@ -116,14 +119,20 @@ impl Calibration {
         }
         let tasks: Vec<Vec<&ExampleHead>> = by_task.into_values().collect();
         let signs = SignCurve::learn(&tasks.concat());
-        let mut unseen: Vec<(f32, bool)> = Vec::new();
+        let mut unseen: Vec<UnseenAnswer> = Vec::new();
         for part in 0..PARTS {
             let of = |is_asked: bool| {
                 let chosen = tasks.iter().enumerate().filter(move |(at, _)| (at % PARTS == part) == is_asked);
                 chosen.flat_map(|(_, heads)| heads.iter().copied()).collect::<Vec<_>>()
             };
             let signs = SignCurve::learn(&of(false));
-            unseen.extend(of(true).iter().flat_map(|head| signs.confidences(head)));
+            let answers = |head: &&ExampleHead| {
+                signs
+                    .confidences(head)
+                    .map(|(confidence, is_right)| UnseenAnswer { task: head.task, confidence, is_right })
+                    .collect::<Vec<_>>()
+            };
+            unseen.extend(of(true).iter().flat_map(answers));
         }
         let records = examples.heads.iter().map(|head| f64::from(head.record));
         let usual_record = records.sum::<f64>() / examples.heads.len().max(1) as f64;
@@ -136,7 +145,9 @@ impl Calibration {
             tasks: tasks.len(),
             seen_in_training: false,
             answers: examples.heads.iter().map(|head| head.answers.len() as u64).sum(),
-            reliability: Reliability::of(&unseen),
+            reliability: Reliability::of(
+                &unseen.iter().map(|of| (of.confidence, of.is_right)).collect::<Vec<_>>(),
+            ),
             precision: precision_curve(&unseen, right),
         })
     }
@@ -156,18 +167,23 @@ impl Calibration {
         Some(self.curve.at(guess) as f32)
     }
 
-    /// The lowest confidence above which at least a share `wanted` of answers is right, if there is any.
+    /// The lowest confidence above which at least a share `wanted` of answers is right, less one standard error, if
+    /// there is any. Without the error the promise would hold for the tasks that it was measured on and be broken for
+    /// half of the others.
     #[must_use]
     pub fn threshold(&self, wanted: f64) -> Option<PrecisionPoint> {
-        let enough = |point: &&PrecisionPoint| point.answers >= FEWEST_ANSWERS && point.precision >= wanted;
+        let enough = |point: &&PrecisionPoint| {
+            point.answers >= FEWEST_ANSWERS && point.precision - point.error >= wanted
+        };
         self.precision.iter().find(enough).copied()
     }
 
-    /// The point of the highest precision that enough answers speak for.
+    /// The point of the highest precision that can be promised.
     #[must_use]
     pub fn best_precision(&self) -> Option<PrecisionPoint> {
         let known = self.precision.iter().filter(|point| point.answers >= FEWEST_ANSWERS);
-        known.max_by(|one, other| one.precision.total_cmp(&other.precision)).copied()
+        let promised = |point: &PrecisionPoint| point.precision - point.error;
+        known.max_by(|one, other| promised(one).total_cmp(&promised(other))).copied()
     }
 }
 
@@ -235,14 +251,34 @@ impl SignCurve {
     }
 }
 
-fn precision_curve(answers: &[(f32, bool)], right: f64) -> Vec<PrecisionPoint> {
+/// An answer to a task that the calibration was not learned on.
+struct UnseenAnswer {
+    task: u32,
+    confidence: f32,
+    is_right: bool,
+}
+
+fn precision_curve(answers: &[UnseenAnswer], right: f64) -> Vec<PrecisionPoint> {
     let points = (0..THRESHOLDS).map(|at| {
         let confidence = at as f32 / THRESHOLDS as f32;
-        let above = answers.iter().filter(|(of, _)| *of >= confidence);
-        let (count, found) =
-            above.fold((0_u64, 0.0), |(count, found), (_, right)| (count + 1, found + f64::from(*right)));
-        let share = |of: f64| if of > 0.0 { found / of } else { 0.0 };
-        PrecisionPoint { confidence, precision: share(count as f64), answers: count, found: share(right) }
+        let mut by_task: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        for answer in answers.iter().filter(|of| of.confidence >= confidence) {
+            let (count, found) = by_task.entry(answer.task).or_default();
+            *count += 1.0;
+            *found += f64::from(answer.is_right);
+        }
+        let (count, found) = by_task.values().fold((0.0, 0.0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+        let share = |part: f64, of: f64| if of > 0.0 { part / of } else { 0.0 };
+        let precision = share(found, count);
+        // The error of a ratio whose parts are sums over tasks.
+        let squares: f64 = by_task.values().map(|(count, found)| (found - precision * count).powi(2)).sum();
+        PrecisionPoint {
+            confidence,
+            precision,
+            error: share(squares.sqrt(), count),
+            answers: count as u64,
+            found: share(found, right),
+        }
     });
     points.collect()
 }
@@ -315,6 +351,25 @@ mod tests {
         assert!(sure.confidence > 0.3 && sure.precision >= 0.9 && sure.answers >= FEWEST_ANSWERS, "{sure:?}");
         assert_eq!(learned.threshold(1.01), None);
         assert!(learned.best_precision().unwrap().precision >= sure.precision);
+    }
+
+    #[test]
+    fn a_promise_allows_for_tasks_that_are_unlike_the_others() {
+        let answers = |right: &dyn Fn(u32) -> bool| -> Vec<UnseenAnswer> {
+            let of = |task: u32| {
+                (0..20).map(move |_| UnseenAnswer { task, confidence: 0.9, is_right: right(task) })
+            };
+            (0..5).flat_map(of).collect()
+        };
+        // Four of five tasks are all right, the fifth is all wrong.
+        let point = precision_curve(&answers(&|task| task > 0), 80.0)[0];
+        assert!((point.precision - 0.8).abs() < 1e-12 && point.answers == 100, "{point:?}");
+        let expected = (16.0_f64 * 16.0 + 4.0 * 4.0 * 4.0).sqrt() / 100.0;
+        assert!((point.error - expected).abs() < 1e-12, "{point:?}");
+        let learned = Calibration { precision: vec![point], ..Calibration::learn(&examples(10)).unwrap() };
+        assert_eq!(learned.threshold(0.8), None);
+        assert_eq!(learned.threshold(0.6), Some(point));
+        assert_eq!(precision_curve(&answers(&|_| true), 100.0)[0].error, 0.0);
     }
 
     proptest! {

@@ -34,6 +34,8 @@ pub struct Contribution {
     pub score: f32,
     /// How much more that is than what it adds for other tails in the mean: below zero, it speaks against the pair.
     pub lead: f32,
+    /// Whether the source has a negative weight, so that more of it means less.
+    pub is_negative: bool,
     /// Why, if it says anything.
     pub reason: Option<Reason>,
 }
@@ -54,6 +56,7 @@ impl FusedRelation {
                     evidence: of.evidence.kind,
                     score: of.weight * value,
                     lead: of.weight * (value - usual),
+                    is_negative: of.weight < 0.0,
                     reason,
                 }
             })
@@ -113,7 +116,7 @@ impl AdaptedRelation for FusedRelation {
             source: part.evidence.to_string(),
             lead: part.lead,
             text: part.reason.map(|reason| reason.text(self.sources.graph())),
-            subject: part.evidence.subject(),
+            doubt: part.evidence.doubt(part.is_negative),
         });
         let of_model = self.pairs.iter().find(|of| of.evidence.kind == EvidenceKind::Translation);
         let looked_at = match of_model.map(|of| &of.evidence.values) {

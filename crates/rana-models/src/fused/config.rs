@@ -40,6 +40,9 @@ pub struct FusedConfig {
     pub record_price: f64,
     /// The same for the separation of the support, which is less a matter of luck.
     pub separation_price: f64,
+    /// What it costs if a source that compares with the support counts against answers: half the square of its weight,
+    /// times this. 0 allows it.
+    pub against_price: f64,
     /// After the likelihood, trust is fitted to ranks in which rivals with scores this close count in part; 0 leaves it
     /// to the likelihood.
     pub softness: f64,
@@ -52,8 +55,9 @@ pub struct FusedConfig {
 impl Default for FusedConfig {
     /// The settings that the published benchmarks were measured with (`docs/fused.md`).
     fn default() -> Self {
-        let is_newer =
-            |kind: &EvidenceKind| matches!(kind, EvidenceKind::MeanTranslation | EvidenceKind::Popularity);
+        let is_newer = |kind: &EvidenceKind| {
+            matches!(kind, EvidenceKind::MeanTranslation | EvidenceKind::Popularity | EvidenceKind::Analogy)
+        };
         Self {
             evidence: EvidenceKind::ALL.iter().copied().filter(|kind| !is_newer(kind)).collect(),
             train_task_edges: true,
@@ -67,6 +71,7 @@ impl Default for FusedConfig {
             ridge: 1e-3,
             record_price: 25.0,
             separation_price: 1.0,
+            against_price: 0.0,
             softness: 0.1,
             pull: 0.01,
             seed: 0,
@@ -118,6 +123,9 @@ impl FusedConfig {
         }
         if !(self.prior_tasks.is_finite() && self.prior_tasks >= 0.0) {
             return wrong("prior_tasks", "must be a positive number, or 0 for no prior");
+        }
+        if !(self.against_price.is_finite() && self.against_price >= 0.0) {
+            return wrong("against_price", "must be a positive number, or 0 for no price");
         }
         for (field, value) in [
             ("ridge", self.ridge),

@@ -14,6 +14,7 @@ rana_graph::named!(EvidenceKind, "evidence", {
     Edge => "edge",
     Path => "path",
     Copy => "copy",
+    Analogy => "analogy",
     Signature => "signature",
     Type => "type",
     Popularity => "popularity",

@@ -11,7 +11,7 @@ use super::evidence_kind::EvidenceKind;
 use super::evidence_matrix::evidence_matrix;
 use super::example::{Example, ExampleQuery};
 use super::likelihood_fit::{Prior, fit};
-use super::prior::prior;
+use super::prior::{prior, prior_strength};
 use super::sources::Sources;
 use super::support_record::support_records;
 use super::trust::{TERMS, Trust, TrustedSource};
@@ -94,14 +94,30 @@ impl Examples {
         };
         let mean = used.iter().zip(&scales).flat_map(of_source).collect();
         let tasks = all.iter().map(|of| of.tasks).sum();
-        let likely = fit(&chosen, &scales, &Prior { mean, price: config.price(tasks) });
+        let base = config.price(tasks);
+        let of_source = |(&source, &scale): (&usize, &f32)| match config.prior_tasks > 0.0 {
+            true => base.map(|price| price * prior_strength(kinds[source], scale)),
+            false => base,
+        };
+        let price = used.iter().zip(&scales).flat_map(of_source).collect();
+        let never_against =
+            |source: usize| config.against_price > 0.0 && kinds[source].compares_with_support();
+        let against = used
+            .iter()
+            .map(|&source| if never_against(source) { config.against_price } else { 0.0 })
+            .collect();
+        let likely = fit(&chosen, &scales, &Prior { mean, price, against });
         let learned = config.rank_fit().from(likely, &chosen, &scales);
         used.iter()
             .zip(learned.chunks_exact(TERMS))
             .zip(&scales)
             .map(|((&source, terms), &scale)| {
                 let terms: Vec<f64> = terms.iter().map(|term| term / f64::from(scale)).collect();
-                TrustedSource { evidence: kinds[source], trust: Trust::of_terms(&terms) }
+                TrustedSource {
+                    evidence: kinds[source],
+                    trust: Trust::of_terms(&terms),
+                    never_against: never_against(source),
+                }
             })
             .collect()
     }
@@ -112,7 +128,11 @@ impl Examples {
 pub fn prior_trust(kinds: impl IntoIterator<Item = EvidenceKind>) -> Vec<TrustedSource> {
     kinds
         .into_iter()
-        .map(|evidence| TrustedSource { evidence, trust: Trust::of_terms(&prior(evidence)) })
+        .map(|evidence| TrustedSource {
+            evidence,
+            trust: Trust::of_terms(&prior(evidence)),
+            never_against: evidence.compares_with_support(),
+        })
         .collect()
 }
 

@@ -25,8 +25,10 @@ const SMALL: f64 = 1e-7;
 pub(super) struct Prior {
     /// The numbers, `[source * TERMS + term]`.
     pub(super) mean: Vec<f64>,
-    /// What it costs to leave them: half the square of the distance, times this for each term.
-    pub(super) price: [f64; TERMS],
+    /// What it costs to leave them: half the square of the distance, times this.
+    pub(super) price: Vec<f64>,
+    /// What a negative weight of each source costs in each example: half its square, times this.
+    pub(super) against: Vec<f64>,
 }
 
 /// The numbers that make the right candidates of all examples most likely, each example counting the same, less what it
@@ -70,10 +72,12 @@ struct Local {
 
 impl Local {
     fn of(examples: &[&Example], scales: &[f32], at: &[f64], prior: &Prior, is_full: bool) -> Self {
-        let parts: Vec<Self> =
-            examples.par_iter().map(|example| Self::of_example(example, scales, at, is_full)).collect();
+        let parts: Vec<Self> = examples
+            .par_iter()
+            .map(|example| Self::of_example(example, scales, at, prior, is_full))
+            .collect();
         let way: Vec<f64> = at.iter().zip(&prior.mean).map(|(at, mean)| at - mean).collect();
-        let price = |place: usize| prior.price[place % TERMS];
+        let price = |place: usize| prior.price[place];
         let cost = |(place, way): (usize, &f64)| 0.5 * price(place) * way * way;
         let mut sum = Self {
             loss: way.iter().enumerate().map(cost).sum(),
@@ -91,7 +95,7 @@ impl Local {
         sum
     }
 
-    fn of_example(example: &Example, scales: &[f32], at: &[f64], is_full: bool) -> Self {
+    fn of_example(example: &Example, scales: &[f32], at: &[f64], prior: &Prior, is_full: bool) -> Self {
         let sources = scales.len();
         let weights = example.weights(scales, at);
         let share = 1.0 / example.queries.len() as f64;
@@ -137,6 +141,15 @@ impl Local {
                     *spread +=
                         share * f64::from(products[source * sources + other] - mean[source] * mean[other]);
                 }
+            }
+        }
+        for (source, (&weight, record)) in weights.iter().zip(&example.records).enumerate() {
+            let below = f64::from((weight * record.spread).min(0.0));
+            if below < 0.0 {
+                let (price, by_weight) = (prior.against[source], f64::from(record.spread));
+                loss += 0.5 * price * below * below;
+                slope[source] += price * below * by_weight;
+                spread[source * sources + source] += price * by_weight * by_weight;
             }
         }
         let count = sources * TERMS;

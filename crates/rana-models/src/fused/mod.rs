@@ -12,7 +12,7 @@
 //! | `config.rs` | the settings |
 //! | `evidence.rs`, `evidence_kind.rs`, `reason.rs` | what a source says, the kinds of sources, and why they say it |
 //! | `sources.rs` | all sources, and how each is adapted to a support |
-//! | `vector_evidence.rs`, `path_evidence.rs`, `tail_evidence.rs`, `name_evidence.rs` | the sources themselves |
+//! | `vector_evidence.rs`, `path_evidence.rs`, `tail_evidence.rs`, `analogy_evidence.rs`, `name_evidence.rs` | the sources themselves |
 //! | `support_record.rs` | how well a source finds each pair of a support by the others |
 //! | `evidence_matrix.rs` | the values of all sources for some heads and candidates |
 //! | `example.rs`, `examples.rs` | supports and queries of train tasks, from which trust is learned |
@@ -34,6 +34,7 @@
 //! - The filter of known tails only removes rivals of a query.
 
 mod adapted_relation;
+mod analogy_evidence;
 mod config;
 mod evidence;
 mod evidence_kind;

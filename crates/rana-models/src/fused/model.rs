@@ -46,7 +46,7 @@ impl FusedModel {
         };
         for (of, record) in self.trusted.iter().zip(&records) {
             let evidence = self.sources.adapt(of.evidence, support)?;
-            let weighed = Weighed { weight: of.trust.weight(record, support.pairs.len()), evidence };
+            let weighed = Weighed { weight: of.weight(record, support.pairs.len()), evidence };
             match weighed.evidence.values {
                 Values::Tails(_) => relation.tails.push(weighed),
                 Values::Few(_) => relation.few.push(weighed),

@@ -1,6 +1,6 @@
 //! [`Reason`]: why a source of evidence speaks for a tail.
 
-use rana_graph::{Graph, RelationId};
+use rana_graph::{EntityId, Graph, RelationId};
 use serde::Serialize;
 
 use crate::paths::same_name;
@@ -39,6 +39,13 @@ pub enum Reason {
         supports: usize,
         /// How many pairs the support has.
         of: usize,
+    },
+    /// It is the tail of an example whose head is like this one.
+    LikeExample {
+        /// The head of that example.
+        example: EntityId,
+        /// How alike the heads are, from 0 to 1.
+        share: f32,
     },
     /// It has the relations that tails of the support have, from 0 to 1.
     SameRelations {
@@ -81,6 +88,10 @@ impl Reason {
             }
             Self::Edge { by } => format!("already connected by {}", relation(*by)),
             Self::Copied { supports, of } => format!("it is the tail of {supports} of {of} examples"),
+            Self::LikeExample { example, share } => {
+                let of = graph.entity_title(*example);
+                format!("it is the tail of {of}, which is like the head ({:.0} % alike)", 100.0 * share)
+            }
             Self::SameRelations { share } => {
                 format!("it has relations that tails of the examples have ({:.0} % alike)", 100.0 * share)
             }

@@ -8,7 +8,7 @@ use rana_graph::Graph;
 
 use super::evidence::Evidence;
 use super::evidence_kind::EvidenceKind;
-use super::{name_evidence, path_evidence, tail_evidence, vector_evidence};
+use super::{analogy_evidence, name_evidence, path_evidence, tail_evidence, vector_evidence};
 use crate::paths::{EdgeIndex, VisibleEdges};
 use crate::vectors::MeanTranslation;
 
@@ -117,6 +117,7 @@ impl Sources {
             EvidenceKind::Path => path_evidence::path(&edges, support),
             EvidenceKind::Name => name_evidence::name(Arc::clone(&self.edges)),
             EvidenceKind::Copy => tail_evidence::copy(support),
+            EvidenceKind::Analogy => analogy_evidence::analogy(&edges, self.graph.entity_count(), support),
             EvidenceKind::Signature => tail_evidence::signature(&edges, support),
             EvidenceKind::Type => tail_evidence::types(&self.graph, support),
             EvidenceKind::Popularity => tail_evidence::popularity(&edges),

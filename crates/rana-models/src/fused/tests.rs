@@ -157,7 +157,11 @@ fn each_source_says_why() {
     let (graph, tasks) = world();
     let votes = task(&graph, &tasks, "votes");
     let sources = sources(&graph, EdgeIndex::background(&graph));
-    let trust = |evidence| TrustedSource { evidence, trust: Trust { constant: 1.0, ..Trust::default() } };
+    let trust = |evidence| TrustedSource {
+        evidence,
+        trust: Trust { constant: 1.0, ..Trust::default() },
+        never_against: false,
+    };
     let trusted: Vec<TrustedSource> = sources.kinds().map(trust).collect();
     let model = FusedModel::new(sources, trusted);
     let relation = model.fuse(&support(&votes, 5)).unwrap();
@@ -222,7 +226,7 @@ proptest! {
         heads in prop::collection::vec(0..PEOPLE, 1..5),
         tails in prop::collection::vec(0..PEOPLE + CITIES, 1..60),
         shots in 1usize..6,
-        weights in prop::collection::vec(-2.0f32..2.0, 4 * 11),
+        weights in prop::collection::vec(-2.0f32..2.0, 4 * 12),
     ) {
         let (graph, tasks) = world();
         let votes = task(&graph, &tasks, "votes");
@@ -230,6 +234,7 @@ proptest! {
         let trusted = sources.kinds().zip(weights.chunks(4)).map(|(evidence, of)| TrustedSource {
             evidence,
             trust: Trust { constant: of[0], record: of[1], scarcity: of[2], separation: of[3] },
+            never_against: evidence == EvidenceKind::Rule,
         });
         let model = FusedModel::new(sources.clone(), trusted.collect());
         let relation = model.adapt(&support(&votes, shots)).unwrap();
@@ -251,10 +256,12 @@ proptest! {
         examples in examples(),
         ridge in 0.001f64..0.1,
         mean in prop::collection::vec(-1.0f64..1.0, 8),
+        against in prop::collection::vec(prop::sample::select(vec![0.0, 5.0]), 2),
     ) {
         let all: Vec<&Example> = examples.iter().collect();
         let scales = [0.5, 2.0];
-        let prior = Prior { mean, price: [ridge, 3.0 * ridge, ridge, 2.0 * ridge] };
+        let price = [ridge, 3.0 * ridge, ridge, 2.0 * ridge].repeat(2);
+        let prior = Prior { mean, price, against };
         let best = fit(&all, &scales, &prior).at;
         let least = loss(&examples, &scales, &prior, &best);
         // No step in any direction leads further down.
@@ -272,7 +279,7 @@ proptest! {
         let all: Vec<&Example> = examples.iter().collect();
         let scales = [0.5, 2.0];
         let rank_fit = RankFit { softness, pull };
-        let prior = Prior { mean: vec![0.1; 8], price: [0.01; 4] };
+        let prior = Prior { mean: vec![0.1; 8], price: vec![0.01; 8], against: vec![0.0; 2] };
         let likely = fit(&all, &scales, &prior);
         let (start, curvature) = (likely.at.clone(), likely.curvature.clone());
         let height = |at: &[f64]| rank_fit.height(&all, &scales, at, &start, &curvature);
@@ -317,13 +324,19 @@ fn examples() -> impl Strategy<Value = Vec<Example>> {
     })
 }
 
+/// How much a source counts in an example, for values divided by its scale and its spread.
+fn weight(example: &Example, source: usize, at: &[f64]) -> f64 {
+    let SupportRecord { reciprocal_rank, separation, .. } = example.records[source];
+    let terms = [1.0, f64::from(reciprocal_rank), 1.0 / example.shots as f64, f64::from(separation)];
+    (0..4).map(|term| at[source * 4 + term] * terms[term]).sum()
+}
+
 /// The score of a candidate, straight from its definition.
 fn score(example: &Example, query: &ExampleQuery, candidate: usize, scales: &[f32], at: &[f64]) -> f64 {
     let of_source = |source: usize| {
-        let SupportRecord { reciprocal_rank, separation, spread } = example.records[source];
-        let terms = [1.0, f64::from(reciprocal_rank), 1.0 / example.shots as f64, f64::from(separation)];
-        let weight: f64 = (0..4).map(|term| at[source * 4 + term] * terms[term]).sum();
-        weight * f64::from(query.rows[candidate * scales.len() + source] / scales[source] / spread)
+        let spread = example.records[source].spread;
+        weight(example, source, at)
+            * f64::from(query.rows[candidate * scales.len() + source] / scales[source] / spread)
     };
     (0..scales.len()).map(of_source).sum()
 }
@@ -347,8 +360,12 @@ fn reciprocal_rank(examples: &[Example], scales: &[f32], at: &[f64], softness: f
 /// The loss, straight from its definition.
 fn loss(examples: &[Example], scales: &[f32], prior: &Prior, at: &[f64]) -> f64 {
     let way = at.iter().zip(&prior.mean).map(|(at, mean)| (at - mean).powi(2));
-    let mut loss: f64 = way.enumerate().map(|(place, of)| 0.5 * prior.price[place % 4] * of).sum();
+    let mut loss: f64 = way.enumerate().map(|(place, of)| 0.5 * prior.price[place] * of).sum();
     for example in examples {
+        for (source, (price, scale)) in prior.against.iter().zip(scales).enumerate() {
+            let weight = weight(example, source, at) / f64::from(*scale);
+            loss += 0.5 * price * weight.min(0.0).powi(2) / examples.len() as f64;
+        }
         for query in &example.queries {
             let score = |candidate: usize| {
                 f64::from(query.stands_for[candidate]) + score(example, query, candidate, scales, at)
@@ -369,7 +386,7 @@ fn what_tells_the_truth_is_trusted() {
         FusedConfig { shots: vec![1, 3], draws: 3, queries: 6, candidates: 7, ..FusedConfig::default() };
     let examples = Examples::gather(&config, &sources, &tasks, &votes).unwrap();
     let trusted = Examples::learn(&[&examples], &config.evidence);
-    let of = |kind| trusted.iter().find(|of| of.evidence == kind).unwrap().trust;
+    let of = |kind| trusted.iter().find(|of| of.evidence == kind).unwrap();
     // Where one is born decides; whom one knows does not.
     assert!(of(EvidenceKind::Path).weight(&SupportRecord::NONE, 3) > 1.0, "{trusted:?}");
     let model = FusedModel::new(sources.clone(), trusted.clone());
@@ -391,6 +408,63 @@ fn what_tells_the_truth_is_trusted() {
     assert!(Examples::gather(&large, &sources, &tasks, &votes).unwrap().is_empty());
 }
 
+/// A graph had taught that a relation joining a pair speaks against it, because that happened once, by accident. Five of
+/// five examples joined by one relation then had no say (`docs/experiments/2026-11-18-new-user.md`).
+#[test]
+fn what_the_support_shares_never_speaks_against_an_answer() {
+    let (graph, tasks) = world();
+    let sources = sources(&graph, EdgeIndex::background(&graph));
+    let lives = task(&graph, &tasks, "lives");
+    let of = |constant: f32, never_against: bool| {
+        let trust = Trust { constant, ..Trust::default() };
+        let trusted = vec![TrustedSource { evidence: EvidenceKind::Rule, trust, never_against }];
+        let model = FusedModel::new(sources.clone(), trusted);
+        let relation = model.adapt(&support(&lives, 5)).unwrap();
+        let mut score = [0.0];
+        relation.scores(&[lives.facts[9].head], &[lives.facts[9].tail], &mut score);
+        score[0]
+    };
+    assert_eq!([of(-3.0, false), of(-3.0, true), of(3.0, true)], [-3.0, 0.0, 3.0]);
+
+    // One source, which spoke once in ten queries, against the right tail; the others say nothing.
+    let query = |value: f32| ExampleQuery { rows: vec![0.0, value, 0.0], stands_for: vec![0.0; 3] };
+    let record = SupportRecord { reciprocal_rank: 0.0, separation: 0.0, spread: 1.0 };
+    let queries = (0..10).map(|number| query(if number == 0 { 0.2 } else { 0.0 })).collect();
+    let example = Example { records: vec![record], shots: 5, queries };
+    let scale = 0.01;
+    let learned = |strength: f64, against: f64| {
+        let price = [0.1, 0.1, 0.1, 0.1].map(|price| price * strength).to_vec();
+        let mean = [6.0, 0.0, 0.0, 0.0].map(|of| of * f64::from(scale)).to_vec();
+        let at = fit(&[&example], &[scale], &Prior { mean, price, against: vec![against] }).at;
+        weight(&example, 0, &at) / f64::from(scale)
+    };
+    assert!(learned(1.0, 0.0) < -5.0, "the fault: {}", learned(1.0, 0.0));
+    let free = learned(1.0, 10.0);
+    assert!((-0.1..0.1).contains(&free), "{free}");
+    let held = learned(super::prior::prior_strength(EvidenceKind::Rule, scale / 100.0), 10.0);
+    assert!((5.9..6.0).contains(&held), "{held}");
+}
+
+#[test]
+fn heads_that_are_alike_have_the_same_tail() {
+    let (graph, tasks) = world();
+    let votes = task(&graph, &tasks, "votes");
+    let sources = sources(&graph, EdgeIndex::background(&graph));
+    let analogy = sources.adapt(EvidenceKind::Analogy, &support(&votes, 3)).unwrap();
+    let id = |name: &str| graph.entity(name).unwrap();
+    // p0 and p6 are born in one city, and know different people.
+    let tails = ["country:n0", "country:n1", "country:n2"].map(id);
+    let values = analogy.values.of(id("person:p6"), &tails);
+    assert!(values[0] > 0.1 && values[0] < 1.0 && values[1..] == [0.0, 0.0], "{values:?}");
+    // p1 is wholly like itself.
+    let own = analogy.values.of(id("person:p1"), &tails);
+    assert!((own[1] - 1.0).abs() < 1e-5, "{own:?}");
+    let reason = (analogy.reason)(id("person:p6"), tails[0], values[0]).unwrap();
+    let text = reason.text(&graph);
+    assert!(text.starts_with("it is the tail of person:p0, which is like the head ("), "{text}");
+    assert_eq!((analogy.reason)(id("person:p6"), tails[1], 0.0), None);
+}
+
 #[test]
 fn wrong_settings_are_named() {
     let good = FusedConfig::default();
@@ -408,6 +482,7 @@ fn wrong_settings_are_named() {
         (FusedConfig { separation_price: 0.0, ..good.clone() }, "separation_price"),
         (FusedConfig { record_price: f64::NAN, ..good.clone() }, "record_price"),
         (FusedConfig { softness: -0.1, ..good.clone() }, "softness"),
+        (FusedConfig { against_price: -0.1, ..good.clone() }, "against_price"),
         (FusedConfig { pull: 0.0, ..good }, "pull"),
     ] {
         assert_eq!(config.check().unwrap_err().field, field);

@@ -30,7 +30,7 @@ impl Trust {
     }
 
     /// How much a source with this record counts for a support of `shots` pairs.
-    pub(super) fn weight(&self, record: &SupportRecord, shots: usize) -> f32 {
+    fn weight(&self, record: &SupportRecord, shots: usize) -> f32 {
         let terms = terms(record, shots);
         let sum = self.constant * terms[0]
             + self.record * terms[1]
@@ -53,4 +53,15 @@ pub struct TrustedSource {
     /// How much it counts.
     #[serde(flatten)]
     pub trust: Trust,
+    /// Whether a negative weight counts as none: what an answer has in common with the examples cannot speak against it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub never_against: bool,
+}
+
+impl TrustedSource {
+    /// How much it counts with this record for a support of `shots` pairs.
+    pub(super) fn weight(&self, record: &SupportRecord, shots: usize) -> f32 {
+        let weight = self.trust.weight(record, shots);
+        if self.never_against { weight.max(0.0) } else { weight }
+    }
 }

@@ -36,6 +36,7 @@ pub(super) fn config(seed: u64) -> FusedConfig {
         scale_by_support: true,
         prior_tasks: 1.0,
         record_price: 1.0,
+        against_price: 10.0,
         shots: vec![1, 2, 3, 5, 10],
         draws: 2,
         queries: 8,
@@ -152,7 +153,11 @@ const RULES: &str = "rules";
 
 /// Trust that is not learned.
 fn fixed(row: &str) -> Vec<TrustedSource> {
-    let of = |evidence, constant| TrustedSource { evidence, trust: Trust { constant, ..Trust::default() } };
+    let of = |evidence, constant| TrustedSource {
+        evidence,
+        trust: Trust { constant, ..Trust::default() },
+        never_against: false,
+    };
     match row {
         // Each outweighs all that follow: with five pairs shares differ by a fifth, and logarithms by .4 at least.
         RULES => vec![

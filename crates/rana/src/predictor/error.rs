@@ -47,7 +47,9 @@ pub enum PrecisionError {
         note: String,
     },
     /// No confidence had so high a precision.
-    #[error("no confidence had a precision of {wanted} on held-out tasks; the best was {best:.2}")]
+    #[error(
+        "no confidence promises a precision of {wanted} by what was measured on relations left out; the best is {best:.2}"
+    )]
     TooHigh {
         /// What was asked for.
         wanted: f64,

@@ -144,14 +144,8 @@ impl LearnedRelation {
         }
 
         let doubts = reasons.sources.iter().filter(|reason| reason.lead < -WORTH_SAYING);
-        let mut against: Vec<String> = doubts
-            .map(|reason| {
-                format!(
-                    "{} speaks for it less than for other candidates ({:.2})",
-                    reason.subject, reason.lead
-                )
-            })
-            .collect();
+        let mut against: Vec<String> =
+            doubts.map(|reason| format!("{} ({:.2})", reason.doubt, reason.lead)).collect();
         if paths.is_empty() {
             against.push("no path of one or two edges joins the pair".to_owned());
         } else if paths.iter().all(|path| path.supports == 0) {

@@ -3,14 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
-use rana_eval::confidence::{Calibration, HeadScores, Scale, Signs, Tails};
+use rana_eval::confidence::{Calibration, HeadScores, PrecisionPoint, Scale, Signs, Tails};
 use rana_fewshot::AdaptedRelation;
 use rana_graph::{EntityId, Graph, Pair, RelationId, Split};
 use rana_models::paths::VisibleEdges;
 
 use super::answer_limits::AnswerLimits;
 use super::error::PrecisionError;
-use super::plausible_heads::plausible_heads;
+use super::plausible_heads::{are_like_tails, plausible_heads};
 use super::predictor::Predictor;
 use super::relation_request::RelationRequest;
 
@@ -139,21 +139,20 @@ impl LearnedRelation {
         Some(format!("too few examples to say how sure the answers are: {because}"))
     }
 
-    /// How sure an answer must be for a share `precision` of such answers to be right, as measured on tasks that the
-    /// model had not seen.
+    /// How sure an answer must be for a share `precision` of such answers to be right, and what was measured on relations
+    /// that the model had not seen.
     ///
     /// # Errors
     /// If no confidence promises it, or nothing is known about how sure answers are.
-    pub fn confidence_for(&self, precision: f64) -> Result<f32, PrecisionError> {
+    pub fn confidence_for(&self, precision: f64) -> Result<PrecisionPoint, PrecisionError> {
         let calibration = match (self.note(), self.predictor.calibration()) {
             (None, Some(calibration)) => calibration,
             (note, _) => return Err(PrecisionError::Unknown { note: note.unwrap_or_default() }),
         };
-        let point = calibration.threshold(precision).ok_or_else(|| PrecisionError::TooHigh {
+        calibration.threshold(precision).ok_or_else(|| PrecisionError::TooHigh {
             wanted: precision,
-            best: calibration.best_precision().map_or(0.0, |point| point.precision),
-        })?;
-        Ok(point.confidence)
+            best: calibration.best_precision().map_or(0.0, |point| point.precision - point.error),
+        })
     }
 
     /// The best answers for a head.
@@ -182,6 +181,12 @@ impl LearnedRelation {
                 && limits.min_confidence.is_none_or(|least| answer.confidence.is_some_and(|is| is >= least))
         };
         answers.filter(is_wanted).collect()
+    }
+
+    /// Whether heads look like the tails of the support and not like its heads: then pairs or heads may be swapped.
+    #[must_use]
+    pub fn looks_swapped(&self, heads: &[EntityId]) -> bool {
+        are_like_tails(self.graph(), self.request.relation, self.support(), heads)
     }
 
     /// The heads that plausibly have this relation and none of whose tails is known, ascending.

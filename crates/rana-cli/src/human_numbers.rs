@@ -2,6 +2,12 @@
 
 use std::time::Duration;
 
+/// A number of things, in the singular or the plural: `1 pair`, `2 pairs`.
+pub(crate) fn counted(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", thousands(number))
+}
+
 /// A duration with a unit that suits it.
 pub(crate) fn duration(time: Duration) -> String {
     let seconds = time.as_secs();

@@ -456,7 +456,7 @@ fn least_confidence(
 ) -> Result<Option<f32>, Problem> {
     let Some(wanted) = precision else { return Ok(least) };
     match learned.confidence_for(wanted) {
-        Ok(confidence) => Ok(Some(least.unwrap_or(0.0).max(confidence))),
+        Ok(point) => Ok(Some(least.unwrap_or(0.0).max(point.confidence))),
         Err(error @ PrecisionError::Unknown { .. }) => {
             Err(Problem::unprocessable("No precision", sentence(&format!("{error}. Ask without precision"))))
         }

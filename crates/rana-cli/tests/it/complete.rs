@@ -98,7 +98,7 @@ fn what_cannot_be_completed_is_said() {
     assert!(message.contains("nothing to learn from"), "{message}");
     fs::write(dir.join("bad.tsv"), "virus\tbacterium\n\nvirus\n").unwrap();
     let (_, message) = fail(dir, &["complete", "run", "--support", "bad.tsv", "--head", "virus"]);
-    assert!(message.contains("bad.tsv, line 3: expected head⇥tail"), "{message}");
+    assert!(message.contains("bad.tsv, line 3: expected head and tail"), "{message}");
     fs::write(dir.join("wrong.tsv"), "virus\tbacterium\n").unwrap();
     let (_, message) = fail(dir, &[&pair[..], &["--head", "virus", "--rejected", "wrong.tsv"]].concat());
     assert!(message.contains("in the support and among the rejected"), "{message}");

@@ -125,6 +125,61 @@ fn a_name_that_may_mean_something_else_is_a_question() {
         "film4",
     ];
     assert_eq!(json(dir, &one)["relation"]["support"].as_array().unwrap().len(), 2);
+    // A file of one relation says which; commas and a header are read too.
+    fs::write(
+        dir.join("pairs.csv"),
+        "object,predicate,subject\nlanguage1,P364,film1\nlanguage2,P364,film2\n",
+    )
+    .unwrap();
+    let of_file = json(dir, &["complete", "learned", "--support", "pairs.csv", "--head", "film4"]);
+    assert_eq!(of_file["relation"]["name"], "http://ex.org/direct/P364");
+    assert_eq!(of_file["relation"]["support"].as_array().unwrap().len(), 2);
+    let (code, error) = complete(&["--relation", "P57", "--support", "pairs.csv", "--head", "film4"]);
+    assert!(code == 2 && error.contains("has pairs of `P364`, and --relation says `P57`"), "{error}");
+    // A relation of the graph is not new.
+    let known =
+        ["--relation", "http://ex.org/direct/P57", "--new", "--pair", "film1", "person1", "--head", "film4"];
+    let (code, error) = complete(&known);
+    assert!(code == 2 && error.contains("is a relation of the graph. Leave out --new"), "{error}");
+}
+
+#[test]
+fn what_would_surprise_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    learned(dir);
+    let ask = |more: &[&str]| run(dir, &[&["complete", "learned", "--relation", "P364"], more].concat());
+    // Which confidence a precision takes, and what was measured.
+    let output = ask(&["--plausible", "--precision", "0.3"]);
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("answers need a confidence of ") && said.contains("were right for relations left out"),
+        "{said}"
+    );
+    let answers =
+        json(dir, &["complete", "learned", "--relation", "P364", "--plausible", "--precision", "0.3"]);
+    let measured = &answers["relation"]["precision"]["measured"];
+    let number = |field: &str| measured[field].as_f64().unwrap();
+    assert!(number("precision") - number("error") >= 0.3 && number("answers") >= 20.0, "{measured}");
+    // Nothing that is sure enough.
+    let output = ask(&["--head", "film1", "--min-confidence", "1", "--out", "none.tsv"]);
+    let said = text(&output.stderr);
+    assert!(said.contains("no answer is that sure: 100 % is needed, and the surest has "), "{said}");
+    assert_eq!(
+        fs::read_to_string(dir.join("none.tsv")).unwrap().lines().count(),
+        1,
+        "a header and no answer"
+    );
+    // The name of a file says its format, or --format does.
+    let (code, error) =
+        fail(dir, &["complete", "learned", "--relation", "P364", "--head", "film1", "--out", "x.doc"]);
+    assert!(code == 2 && error.contains("its name does not say in which format"), "{error}");
+    // Tails where heads should be.
+    let swapped = ["--pair", "language1", "film1", "--pair", "language2", "film2", "--head", "film4"];
+    let said = text(&ask(&swapped).stderr);
+    assert!(said.contains("Are head and tail of the examples swapped?"), "{said}");
+    let straight = ["--pair", "film1", "language1", "--pair", "film2", "language2", "--head", "film4"];
+    assert!(!text(&ask(&straight).stderr).contains("swapped"));
 }
 
 #[test]
@@ -135,7 +190,7 @@ fn what_learn_was_told_is_kept_to() {
     // The same again only opens; another seed is another result.
     learned(dir);
     let (_, error) = fail(dir, &["learn", "films.ttl", "--out", "learned", "--seed", "1"]);
-    assert!(error.contains("was learned from other files, or with another seed"), "{error}");
+    assert!(error.contains("this was learned with another seed. Choose"), "{error}");
     let (code, error) = fail(dir, &["learn", "films.ttl", "--out", "other", "--memory", "much"]);
     assert!(code == 2 && error.contains("is not a size"), "{error}");
     let (_, error) = fail(dir, &["learn", "films.ttl", "--out", "other", "--memory", "1K"]);

@@ -29,12 +29,14 @@ pub enum LearnError {
     HasTasks,
     /// The directory was learned from other files or with other choices.
     #[error(
-        "{}: this was learned from other files, or with another seed, budget, memory or language. Choose another directory, or \
-         remove it", path.display()
+        "{}: this was learned with {}. Choose another directory, remove this one, or ask for the same", path.display(),
+        differs.join(" and ")
     )]
     Other {
         /// The directory.
         path: PathBuf,
+        /// What is different.
+        differs: Vec<&'static str>,
     },
     /// The directory holds something else.
     #[error("{}: the directory holds other files, so it is left alone. Choose another one, or an empty one", path.display())]

@@ -48,10 +48,11 @@ impl LearningIdentity {
         let path = out.to_owned();
         match fs::read(&file) {
             Ok(text) => match serde_json::from_slice::<Self>(&text) {
-                Ok(earlier) if Self { vectors: None, ..earlier.clone() } == *self => {
-                    Ok(Some(earlier.vectors.unwrap_or_default()))
-                }
-                _ => Err(LearnError::Other { path }),
+                Ok(earlier) => match self.differs(&earlier) {
+                    differs if differs.is_empty() => Ok(Some(earlier.vectors.unwrap_or_default())),
+                    differs => Err(LearnError::Other { path, differs }),
+                },
+                Err(_) => Err(LearnError::Other { path, differs: vec!["another version"] }),
             },
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 match fs::read_dir(out).map(|mut entries| entries.next().is_some()) {
@@ -64,6 +65,21 @@ impl LearningIdentity {
             }
             Err(source) => Err(LearnError::Io { path: file, action: "read the file", source }),
         }
+    }
+
+    /// How an earlier learning differs from this one.
+    fn differs(&self, earlier: &Self) -> Vec<&'static str> {
+        let Learning { seed, budget, memory, leave_out, language } = &self.learning;
+        let all = [
+            (earlier.format != self.format || earlier.version != self.version, "another version"),
+            (earlier.inputs != self.inputs, "other files"),
+            (earlier.learning.seed != *seed, "another seed"),
+            (earlier.learning.budget != *budget, "another budget of time"),
+            (earlier.learning.memory != *memory, "another limit of memory"),
+            (earlier.learning.leave_out != *leave_out, "other relations left out"),
+            (earlier.learning.language != *language, "another language"),
+        ];
+        all.into_iter().filter(|(is_other, _)| *is_other).map(|(_, what)| what).collect()
     }
 
     /// Writes it with the plan, before anything else is written.

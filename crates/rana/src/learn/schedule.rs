@@ -24,6 +24,8 @@ struct State {
     running: f64,
     total: Option<u64>,
     done: u64,
+    /// How much of that was done before an interruption, and says nothing about the pace.
+    resumed: u64,
     /// The expected and the real seconds of what is done.
     expected: f64,
     started: Instant,
@@ -40,6 +42,7 @@ impl<'w> Schedule<'w> {
             running: 0.0,
             total: None,
             done: 0,
+            resumed: 0,
             expected: 0.0,
             started: Instant::now(),
             told: None,
@@ -61,10 +64,15 @@ impl<'w> Schedule<'w> {
 }
 
 impl State {
+    /// The share of the stage that some work is.
+    fn share(&self, of: u64) -> f64 {
+        self.total.map_or(0.0, |total| of as f64 / total.max(1) as f64).min(1.0)
+    }
+
     /// The time left, by the pace so far.
     fn left(&self, seconds: f64) -> Duration {
-        let share = self.total.map_or(0.0, |total| self.done as f64 / total.max(1) as f64).min(1.0);
-        let done = self.expected + share * self.running;
+        let share = self.share(self.done);
+        let done = self.expected + (share - self.share(self.resumed)) * self.running;
         let ahead = (1.0 - share) * self.running + self.ahead.iter().sum::<f64>();
         // The first seconds say little about the pace: some expected ones count beside them.
         let pace = (seconds + 2.0) / (done + 2.0);
@@ -76,7 +84,7 @@ impl Observer for Schedule<'_> {
     fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
         self.change(true, |state| {
             state.running = state.ahead.pop().unwrap_or(0.0);
-            (state.total, state.done) = (total, 0);
+            (state.total, state.done, state.resumed) = (total, 0, 0);
         });
         self.observer.begin(stage, total, unit);
     }
@@ -87,13 +95,16 @@ impl Observer for Schedule<'_> {
     }
 
     fn resume(&self, amount: u64) {
-        self.change(false, |state| state.done += amount);
+        self.change(false, |state| {
+            state.done += amount;
+            state.resumed += amount;
+        });
         self.observer.resume(amount);
     }
 
     fn end(&self) {
         self.change(false, |state| {
-            state.expected += state.running;
+            state.expected += (1.0 - state.share(state.resumed)) * state.running;
             (state.running, state.total) = (0.0, None);
         });
         self.observer.end();
@@ -111,6 +122,22 @@ impl Observer for Schedule<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_an_earlier_call_did_says_nothing_about_the_pace() {
+        let schedule = Schedule::new(&(), vec![100.0, 100.0, 30.0]);
+        let left = |seconds: f64| schedule.state.lock().unwrap().left(seconds).as_secs_f64();
+        schedule.begin("one", Some(1), Unit::Steps);
+        schedule.resume(1);
+        schedule.end();
+        assert!((left(0.0) - 130.0).abs() < 1e-9);
+        schedule.begin("two", Some(10), Unit::Steps);
+        schedule.resume(9);
+        schedule.advance(1);
+        schedule.end();
+        // The last tenth of the second stage took 10 s, as expected.
+        assert!((left(10.0) - 30.0).abs() < 1e-9);
+    }
 
     #[test]
     fn what_is_left_follows_the_pace_of_what_is_done() {

@@ -26,7 +26,8 @@ pub(super) fn vectors(
     };
     let earlier = EmbeddingSet::open(path, graph).ok().filter(|earlier| is_same(&earlier.metadata));
     if let Some(earlier) = earlier {
-        observer.begin(stage, None, Unit::Facts);
+        observer.begin(stage, Some(1), Unit::Steps);
+        observer.resume(1);
         observer.end();
         return Ok(earlier);
     }

@@ -72,6 +72,25 @@ impl Answering<'_> {
         all
     }
 
+    /// Why there is no answer at all: the limits, if any answer is there without them.
+    pub(super) fn why_no_answer(&self, heads: &[EntityId]) -> String {
+        let first = &heads[..heads.len().min(TOGETHER)];
+        let unlimited = AnswerLimits { top: 1, min_score: None, min_confidence: None };
+        let surest = first
+            .par_iter()
+            .filter_map(|&head| self.learned.complete(head, &unlimited).first()?.confidence)
+            .max_by(f32::total_cmp);
+        match (surest, self.limits.min_confidence) {
+            (Some(surest), Some(least)) if surest < least => format!(
+                "no answer is that sure: {:.0} % is needed, and the surest has {:.0} %. Give more examples, or ask for less",
+                100.0 * least,
+                100.0 * surest
+            ),
+            _ => "no answer: there is no candidate that is not known already, or none within the limits"
+                .to_owned(),
+        }
+    }
+
     /// An answer as data.
     pub(super) fn fact<'f>(
         &'f self,

@@ -6,7 +6,8 @@ use rana::predictor::{Explanation, LearnedRelation, NamedEntity, Predictor};
 use serde::Serialize;
 
 use super::answering::Answered;
-use crate::human_numbers::thousands;
+use super::promised_precision::PromisedPrecision;
+use crate::human_numbers::{counted, thousands};
 use crate::terminal::{BOLD, DIM};
 use crate::text_table::table;
 
@@ -30,6 +31,8 @@ struct LearnedRow {
     record: Option<f32>,
     candidates: usize,
     note: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    precision: Option<PromisedPrecision>,
 }
 
 #[derive(Serialize)]
@@ -55,6 +58,7 @@ impl CompletedRelation {
         name: &str,
         predictor: &Predictor,
         learned: &LearnedRelation,
+        precision: Option<PromisedPrecision>,
         answered: &[Answered],
     ) -> Self {
         let entity = |id| NamedEntity::new(learned.graph(), id);
@@ -69,6 +73,7 @@ impl CompletedRelation {
             record: learned.leave_one_out(),
             candidates: learned.candidates().len(),
             note: learned.note(),
+            precision,
         };
         let results = answered.iter().map(|of| {
             let tails: Vec<_> = of.answers.iter().map(|(answer, _)| answer.pair.tail).collect();
@@ -96,8 +101,8 @@ impl CompletedRelation {
         });
         writeln!(
             out,
-            "{BOLD}{label}{BOLD:#}{beside}{kind}: learned by {model} from {} pairs among {} candidates{record}",
-            support.len(),
+            "{BOLD}{label}{BOLD:#}{beside}{kind}: learned by {model} from {}{record}; {} entities may be answers",
+            counted(support.len() as u64, "pair"),
             thousands(*candidates as u64)
         )?;
         for row in self.results.iter().filter(|row| !row.answers.is_empty()) {

@@ -2,6 +2,8 @@
 
 mod answering;
 mod completed_relation;
+mod pairs_file;
+mod promised_precision;
 mod requested_relation;
 mod resolver;
 mod shard;
@@ -18,11 +20,12 @@ use rana::predictor::{AnswerLimits, LearnedRelation, Predictor};
 
 use self::answering::Answering;
 use self::completed_relation::CompletedRelation;
+use self::promised_precision::PromisedPrecision;
 use self::requested_relation::RequestedRelation;
 use self::resolver::Resolver;
 use self::shard::Shard;
 use crate::error::CliError;
-use crate::human_numbers::thousands;
+use crate::human_numbers::counted;
 use crate::terminal::{BOLD, Terminal, data_output};
 use crate::thread_pool::in_pool;
 
@@ -37,10 +40,11 @@ Examples:
   rana complete learned --relation treats --pair aspirin headache --pair insulin diabetes --head ibuprofen
   rana complete learned --relation treats --plausible --precision 0.8
   rana complete learned --relation cures --new --support pairs.tsv --heads drugs.txt --reasons
-  rana complete learned --relation treats --plausible --format turtle --out new.ttl
-  rana complete learned --support pairs.tsv --plausible --shard 2/8 --format parquet --out part-2.parquet
+  rana complete learned --relation treats --plausible --out new.tsv
+  rana complete learned --support pairs.tsv --plausible --shard 2/8 --out part-2.parquet
 
-A file of pairs has head⇥tail or head⇥relation⇥tail on each line, a file of heads or candidates one name a line; \
+A file of pairs has head and tail, or head, relation and tail on each line, separated by tabs or commas; a header may \
+name the columns. A file of heads or candidates one name a line; \
 `-` is standard input. Confidence is the chance that a benchmark would know the fact, given that the head has the \
 relation at all; it never changes the order of answers. With too few examples there is no confidence. \
 QuickStatements asks for Wikidata's names. Answers are the same whatever the shards, threads and formats.")]
@@ -97,7 +101,7 @@ pub(crate) struct CompleteArgs {
     /// No answers that are less sure, from 0 to 1.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     min_confidence: Option<f32>,
-    /// As sure as it takes for this share of the answers to be right, as estimated on held-out tasks.
+    /// As sure as it takes for this share of the answers to be right, as measured on relations that were left out.
     #[arg(long, value_name = "SHARE", conflicts_with = "min_confidence", value_parser = share)]
     precision: Option<f32>,
     /// Say why, for each answer.
@@ -106,11 +110,12 @@ pub(crate) struct CompleteArgs {
     /// Only the i-th of n parts of the heads, counted from 1.
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
-    /// Write answers as data: tsv, jsonl, ntriples, turtle (reified), rdf12, parquet or quickstatements.
+    /// Write answers as data: tsv, jsonl, ntriples, turtle (reified), rdf12, parquet or quickstatements. With --out, the
+    /// end of the file's name says it too: .tsv, .jsonl, .nt, .ttl or .parquet.
     #[arg(long)]
     format: Option<AnswerFormat>,
     /// Where data goes; standard output if not given.
-    #[arg(long, value_name = "FILE", requires = "format", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     out: Option<PathBuf>,
     /// The graph, if it has moved since the run was made.
     #[arg(long, value_name = "KG", value_hint = ValueHint::DirPath)]
@@ -128,8 +133,8 @@ fn share(text: &str) -> Result<f32, String> {
 }
 
 pub(crate) fn run(args: &CompleteArgs, terminal: &Terminal) -> Result<(), CliError> {
-    let to_stdout = args.format.is_some() && args.out.is_none();
-    if to_stdout {
+    let format = args.chosen_format()?;
+    if format.is_some() && args.out.is_none() {
         terminal.refuse_json("answers")?;
     }
     in_pool(args.threads, || {
@@ -140,19 +145,38 @@ pub(crate) fn run(args: &CompleteArgs, terminal: &Terminal) -> Result<(), CliErr
         let asked = RequestedRelation::new(args, &predictor, &resolver)?;
         let learned = predictor.learn(asked.request.clone())?;
         let heads = args.chosen_heads(&asked, &learned, &resolver)?;
-        let limits = args.limits(&learned)?;
+        let promised = args.precision.map(|wanted| PromisedPrecision::new(&learned, wanted)).transpose()?;
+        let limits = AnswerLimits {
+            top: args.top.get(),
+            min_score: args.min_score,
+            min_confidence: promised.as_ref().map(PromisedPrecision::confidence).or(args.min_confidence),
+        };
         let work = Answering { learned: &learned, limits, reasons: args.reasons };
         if let Some(note) = learned.note() {
             terminal.warn(&note);
         }
-        match args.format {
-            Some(format) => args.write(format, &asked, &work, &heads, terminal),
+        if learned.looks_swapped(&heads) {
+            terminal.warn(
+                "the heads look like the tails of the examples. Are head and tail of the examples swapped?",
+            );
+        }
+        if let Some(promised) = &promised {
+            terminal.note(&promised.text());
+        }
+        let answers = match format {
+            Some(format) => args.write(format, &asked, &work, &heads, terminal)?,
             None => {
                 let results = work.all(&heads, args.is_bulk(), terminal);
-                let completed = CompletedRelation::new(&asked.name, &predictor, &learned, &results);
-                terminal.result(&completed, |out| completed.print(out))
+                let answers = results.iter().map(|of| of.answers.len() as u64).sum();
+                let completed = CompletedRelation::new(&asked.name, &predictor, &learned, promised, &results);
+                terminal.result(&completed, |out| completed.print(out))?;
+                answers
             }
+        };
+        if answers == 0 {
+            terminal.warn(&work.why_no_answer(&heads));
         }
+        Ok(())
     })?
 }
 
@@ -204,17 +228,20 @@ impl CompleteArgs {
         self.plausible || !self.heads_of_type.is_empty()
     }
 
-    /// Which answers are wanted.
-    fn limits(&self, learned: &LearnedRelation) -> Result<AnswerLimits, CliError> {
-        let mut min_confidence = self.min_confidence;
-        if let Some(wanted) = self.precision {
-            let refused = |error| CliError::Usage(format!("--precision {wanted}: {error}"));
-            min_confidence = Some(learned.confidence_for(wanted.into()).map_err(refused)?);
-        }
-        Ok(AnswerLimits { top: self.top.get(), min_score: self.min_score, min_confidence })
+    /// The format of data, as it is said or as the file's name has it; none if answers are printed.
+    fn chosen_format(&self) -> Result<Option<AnswerFormat>, CliError> {
+        let (None, Some(out)) = (self.format, &self.out) else { return Ok(self.format) };
+        let ending = out.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        let named = AnswerFormat::ALL.iter().find(|format| format.extension() == ending && ending != "txt");
+        named.copied().map(Some).ok_or_else(|| {
+            CliError::Usage(format!(
+                "{}: its name does not say in which format answers are written. Say it by --format",
+                out.display()
+            ))
+        })
     }
 
-    /// Writes answers as data, head by head.
+    /// Writes answers as data, head by head, and says how many.
     fn write(
         &self,
         format: AnswerFormat,
@@ -222,7 +249,7 @@ impl CompleteArgs {
         work: &Answering<'_>,
         heads: &[EntityId],
         terminal: &Terminal,
-    ) -> Result<(), CliError> {
+    ) -> Result<u64, CliError> {
         let write = |out: &mut (dyn Write + Send)| -> Result<u64, AnswerError> {
             let mut writer = AnswerWriter::new(format, out)?;
             let mut written = 0;
@@ -238,9 +265,8 @@ impl CompleteArgs {
         };
         let Some(path) = &self.out else {
             let mut out = BufWriter::new(data_output());
-            write(&mut out)
-                .map_err(|source| CliError::Export { file: "standard output".to_owned(), source })?;
-            return Ok(());
+            return write(&mut out)
+                .map_err(|source| CliError::Export { file: "standard output".to_owned(), source });
         };
         let mut written = 0;
         write_file_atomically::<AnswerError>(path, |out| {
@@ -252,12 +278,13 @@ impl CompleteArgs {
         terminal.account(&account, |out| {
             writeln!(
                 out,
-                "wrote {BOLD}{}{BOLD:#}: {} answers for {} heads",
+                "wrote {BOLD}{}{BOLD:#}: {} for {}",
                 account.out.display(),
-                thousands(account.answers),
-                thousands(account.heads as u64)
+                counted(account.answers, "answer"),
+                counted(account.heads as u64, "head")
             )
-        })
+        })?;
+        Ok(written)
     }
 }
 

@@ -1,13 +1,12 @@
 //! [`RequestedRelation`]: the relation that the arguments ask for.
 
 use std::collections::HashSet;
-use std::path::Path;
 
 use rana::graph::{EntityId, Pair, Split};
 use rana::predictor::{CandidateChoice, Predictor, RelationRequest};
 
 use super::CompleteArgs;
-use super::resolver::Resolver;
+use super::resolver::{FilePairs, Resolver};
 use crate::error::CliError;
 
 /// What is asked for.
@@ -33,14 +32,14 @@ impl RequestedRelation {
         for pair in args.pair.chunks_exact(2) {
             support.push(Pair { head: resolver.entity(&pair[0])?, tail: resolver.entity(&pair[1])? });
         }
-        let called = args.relation.as_deref();
+        let in_file = args.support.as_deref().map(|file| resolver.pairs(file)).transpose()?;
+        let called = args.relation.as_deref().or_else(|| in_file.as_ref().and_then(FilePairs::only_relation));
         let relation = match called {
             Some(name) => resolver.relation(name, args.new)?,
             None => None,
         };
-        let pairs = |file: &Path| resolver.pairs_of(file, relation, called);
-        if let Some(file) = &args.support {
-            support.extend(pairs(file)?);
+        if let Some(pairs) = &in_file {
+            support.extend(resolver.pairs_of(pairs, relation, called)?);
         }
         if support.is_empty() {
             support = relation.and_then(|relation| predictor.default_support(relation)).unwrap_or_default();
@@ -66,17 +65,15 @@ impl RequestedRelation {
             _ => CandidateChoice::Fitting,
         };
         let rejected = match &args.rejected {
-            Some(file) => pairs(file)?,
+            Some(file) => resolver.pairs_of(&resolver.pairs(file)?, relation, called)?,
             None => Vec::new(),
         };
         let request =
             RelationRequest { relation, support, rejected, candidates, include_known: !args.exclude_known };
-        let asked = args.relation.as_deref().unwrap_or(NAMELESS);
-        let name = match relation {
-            Some(relation) => store.graph.relation_name(relation).to_owned(),
-            // A new one may be given in short form.
-            None => store.graph.prefixes().expand(asked).unwrap_or_else(|| asked.to_owned()),
-        };
+        let asked = called.unwrap_or(NAMELESS);
+        let graph = &store.graph;
+        let name = relation
+            .map_or_else(|| graph.full_name(asked), |relation| graph.relation_name(relation).to_owned());
         Ok(Self { name, request, withheld_heads })
     }
 }

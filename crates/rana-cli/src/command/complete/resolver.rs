@@ -7,7 +7,26 @@ use std::path::Path;
 use rana::graph::{EntityId, Graph, Pair, RelationId, TypeId};
 use rana::predictor::Predictor;
 
+use super::pairs_file::{PairRow, read_pairs};
 use crate::error::CliError;
+
+/// The pairs of a file, each with the relation that is written beside it.
+pub(super) struct FilePairs {
+    file: String,
+    pairs: Vec<(Option<String>, Pair)>,
+    /// The relations that are named in the file, each once.
+    names: Vec<String>,
+}
+
+impl FilePairs {
+    /// The relation of all pairs, if the file names one and no other.
+    pub(super) fn only_relation(&self) -> Option<&str> {
+        match &self.names[..] {
+            [one] => Some(one),
+            _ => None,
+        }
+    }
+}
 
 /// Finds what texts name in the graph of a predictor.
 pub(super) struct Resolver<'p> {
@@ -29,11 +48,19 @@ impl<'p> Resolver<'p> {
         self.predictor.entity(text).map_err(|error| CliError::Usage(error.to_string()))
     }
 
-    /// The relation of a name, a label or the last part of an IRI; none if it is new and may be.
-    pub(super) fn relation(&self, text: &str, may_be_new: bool) -> Result<Option<RelationId>, CliError> {
+    /// The relation of a name, a label or the last part of an IRI; none if it is said to be new. Only its whole name can
+    /// show that it is not.
+    pub(super) fn relation(&self, text: &str, is_new: bool) -> Result<Option<RelationId>, CliError> {
+        if is_new {
+            return match self.graph().relation(&self.graph().full_name(text)) {
+                Some(_) => Err(CliError::Usage(format!(
+                    "`{text}` is a relation of the graph. Leave out --new, or choose another name"
+                ))),
+                None => Ok(None),
+            };
+        }
         match self.predictor.relation(text) {
             Ok(relation) => Ok(Some(relation)),
-            Err(_) if may_be_new => Ok(None),
             Err(error) if error.is_ambiguous => Err(CliError::Usage(error.to_string())),
             Err(error) => {
                 let message = format!("{error} A relation that the graph does not have needs --new");
@@ -59,53 +86,58 @@ impl<'p> Resolver<'p> {
         })
     }
 
-    /// The pairs of a file, tab-separated, one a line: head and tail, or head, relation and tail. The relation is given
-    /// beside each pair that has one.
-    pub(super) fn pairs(&self, file: &Path) -> Result<Vec<(Option<String>, Pair)>, CliError> {
-        self.lines(file, |line| {
-            let fields: Vec<&str> = line.split('\t').collect();
-            let (head, relation, tail) = match fields[..] {
-                [head, tail] => (head, None, tail),
-                [head, relation, tail] => (head, Some(relation.to_owned()), tail),
-                _ => {
-                    return Err(CliError::Usage(format!(
-                        "expected head⇥tail or head⇥relation⇥tail, found {} fields",
-                        fields.len()
-                    )));
-                }
-            };
-            Ok((relation, Pair { head: self.entity(head)?, tail: self.entity(tail)? }))
-        })
+    /// The pairs of a file.
+    pub(super) fn pairs(&self, file: &Path) -> Result<FilePairs, CliError> {
+        let rows = read_pairs(file)?;
+        let mut names: Vec<String> = rows.iter().filter_map(|row| row.relation.clone()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let pair = |row: PairRow| {
+            let found =
+                self.entity(&row.head).and_then(|head| Ok(Pair { head, tail: self.entity(&row.tail)? }));
+            let pair = found.map_err(|error| CliError::Line {
+                file: file.display().to_string(),
+                line: row.line,
+                source: Box::new(error),
+            })?;
+            Ok((row.relation, pair))
+        };
+        let pairs = rows.into_iter().map(pair).collect::<Result<_, CliError>>()?;
+        Ok(FilePairs { file: file.display().to_string(), pairs, names })
     }
 
-    /// The pairs of a file that are of one relation: those that name it, and those that name none.
+    /// The pairs of one relation: those that name it, and those that name none.
     pub(super) fn pairs_of(
         &self,
-        file: &Path,
+        of: &FilePairs,
         relation: Option<RelationId>,
         name: Option<&str>,
     ) -> Result<Vec<Pair>, CliError> {
-        let all = self.pairs(file)?;
-        let mut names: Vec<&str> = all.iter().filter_map(|(of, _)| of.as_deref()).collect();
-        names.sort_unstable();
-        names.dedup();
         let is_meant =
             |of: &str| Some(of) == name || relation.is_some() && self.predictor.relation(of).ok() == relation;
-        if names.len() > 1 && !names.iter().any(|of| is_meant(of)) {
-            let some: Vec<String> = names.iter().take(5).map(|name| format!("`{name}`")).collect();
-            return Err(CliError::Usage(format!(
-                "{} has pairs of {} relations: {}{}. Say which one by --relation NAME",
-                file.display(),
-                names.len(),
-                some.join(", "),
-                if names.len() > 5 { " …" } else { "" }
-            )));
+        if !of.names.is_empty() && !of.names.iter().any(|of| is_meant(of)) {
+            let some: Vec<String> = of.names.iter().take(5).map(|name| format!("`{name}`")).collect();
+            let more = if of.names.len() > 5 { " …" } else { "" };
+            let file = &of.file;
+            return Err(CliError::Usage(match (&of.names[..], name) {
+                ([one], Some(name)) => format!(
+                    "{file} has pairs of `{one}`, and --relation says `{name}`. Leave out --relation, or the column of relations"
+                ),
+                (names, Some(name)) => format!(
+                    "{file} has pairs of {} relations ({}{more}), none of `{name}`. Choose one of them by --relation NAME",
+                    names.len(),
+                    some.join(", ")
+                ),
+                (names, None) => format!(
+                    "{file} has pairs of {} relations: {}{more}. Choose one by --relation NAME",
+                    names.len(),
+                    some.join(", ")
+                ),
+            }));
         }
-        let several = names.len() > 1;
-        let of = |(of, pair): &(Option<String>, Pair)| {
-            (!several || of.as_deref().is_none_or(is_meant)).then_some(*pair)
-        };
-        Ok(all.iter().filter_map(of).collect())
+        let pair =
+            |(named, pair): &(Option<String>, Pair)| named.as_deref().is_none_or(is_meant).then_some(*pair);
+        Ok(of.pairs.iter().filter_map(pair).collect())
     }
 
     /// The entities of a file, one name or label a line.

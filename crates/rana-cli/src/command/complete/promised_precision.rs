@@ -1,0 +1,42 @@
+//! [`PromisedPrecision`]: the precision that was asked for, and how sure answers must be for it.
+
+use rana::eval::confidence::PrecisionPoint;
+use rana::predictor::LearnedRelation;
+use serde::Serialize;
+
+use crate::error::CliError;
+
+/// A precision that was asked for and can be promised.
+#[derive(Serialize)]
+pub(super) struct PromisedPrecision {
+    wanted: f32,
+    /// What was measured on relations that were left out.
+    measured: PrecisionPoint,
+}
+
+impl PromisedPrecision {
+    /// What a precision takes.
+    ///
+    /// # Errors
+    /// If no confidence promises it.
+    pub(super) fn new(learned: &LearnedRelation, wanted: f32) -> Result<Self, CliError> {
+        let refused = |error| CliError::Usage(format!("--precision {wanted}: {error}"));
+        let measured = learned.confidence_for(wanted.into()).map_err(refused)?;
+        Ok(Self { wanted, measured })
+    }
+
+    /// How sure an answer must be.
+    pub(super) fn confidence(&self) -> f32 {
+        self.measured.confidence
+    }
+
+    pub(super) fn text(&self) -> String {
+        let [least, share, error] =
+            [f64::from(self.measured.confidence), self.measured.precision, self.measured.error]
+                .map(|of| 100.0 * of);
+        format!(
+            "answers need a confidence of {least:.0} %: of such answers, {share:.0} ± {error:.0} % were right for relations \
+             left out. One relation can be better or worse"
+        )
+    }
+}

@@ -206,7 +206,7 @@ impl Learning {
         started: Instant,
     ) -> Result<(), LearnError> {
         let graph = &store.graph;
-        let fused = evidence_learning::config(self.seed);
+        let fused = evidence_learning::config(self.seed, withheld.len());
         fused.check()?;
         let edges = Arc::new(fused.edges(graph, &store.tasks));
         let without = Sources::new(graph, edges);

@@ -16,22 +16,37 @@ use crate::relation_question::RelationQuestion;
 use crate::relations::RelationTable;
 use crate::run_info::RunInfo;
 
-/// The state that all requests share.
+/// The state that all requests share. After a reload, new requests share another one; what is behind an [`Arc`] stays.
 pub(crate) struct App {
-    pub(crate) config: ServerConfig,
+    pub(crate) config: Arc<ServerConfig>,
     pub(crate) predictor: Predictor,
     pub(crate) run: RunInfo,
     pub(crate) relations: RelationTable,
-    pub(crate) decisions: DecisionWriter,
+    pub(crate) decisions: Arc<DecisionWriter>,
     pub(crate) learned: LearnedCache,
     /// The queue of completions, explanations and exports.
-    pub(crate) computations: ComputationQueue,
+    pub(crate) computations: Arc<ComputationQueue>,
     /// The queue of lookups while a user types, which must not wait for long computations.
-    pub(crate) quick: ComputationQueue,
-    pub(crate) metrics: Metrics,
+    pub(crate) quick: Arc<ComputationQueue>,
+    pub(crate) metrics: Arc<Metrics>,
 }
 
 impl App {
+    /// The same with another run.
+    pub(crate) fn with_run(&self, predictor: Predictor) -> Self {
+        Self {
+            config: Arc::clone(&self.config),
+            run: RunInfo::new(&predictor, &self.config.limits),
+            relations: RelationTable::new(predictor.store()),
+            predictor,
+            decisions: Arc::clone(&self.decisions),
+            learned: LearnedCache::new(self.config.limits.learned),
+            computations: Arc::clone(&self.computations),
+            quick: Arc::clone(&self.quick),
+            metrics: Arc::clone(&self.metrics),
+        }
+    }
+
     /// The entity of a name or label.
     pub(crate) fn resolve(&self, text: &str) -> Result<EntityId, Unresolved> {
         self.predictor.entity(text)

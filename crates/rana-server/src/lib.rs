@@ -41,4 +41,4 @@ mod server;
 
 pub use config::{Limits, ServerConfig, ServerConfigError, ServerSettings};
 pub use decisions::{JournalError, TornEnd};
-pub use server::{Server, ServerError};
+pub use server::{Reloader, Server, ServerError};

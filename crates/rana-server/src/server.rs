@@ -5,7 +5,7 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use axum::Router;
@@ -69,7 +69,45 @@ pub struct Server {
     runtime: Runtime,
     listener: TcpListener,
     address: SocketAddr,
+    reloader: Reloader,
+}
+
+/// Replaces the run of a server.
+#[derive(Clone)]
+pub struct Reloader {
+    /// What new requests are answered by.
+    current: Arc<RwLock<Current>>,
+}
+
+/// The state that new requests share, and the routes over it. The state of an earlier run ends with its last request.
+struct Current {
     app: Arc<App>,
+    router: Router,
+}
+
+impl Current {
+    fn new(app: Arc<App>) -> Self {
+        Self { router: router(Arc::clone(&app)), app }
+    }
+}
+
+impl Reloader {
+    /// Answers new requests by another run. Requests in progress are answered by the one they began with; decisions,
+    /// queues and metrics are kept.
+    pub fn reload(&self, predictor: Predictor) {
+        // Made before any request has to wait for it.
+        let _ = predictor.names();
+        let other = Current::new(Arc::new(self.app().with_run(predictor)));
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = other;
+    }
+
+    fn app(&self) -> Arc<App> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner).app)
+    }
+
+    fn router(&self) -> Router {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).router.clone()
+    }
 }
 
 impl Server {
@@ -91,24 +129,29 @@ impl Server {
         let listener = runtime.block_on(TcpListener::bind(config.address)).map_err(bind)?;
         let address = listener.local_addr().map_err(bind)?;
 
-        let metrics = Metrics::new();
+        let metrics = Arc::new(Metrics::new());
         let Limits { computations, queue, learned, .. } = config.limits;
         let time = config.limits.request_time();
         let app = App {
             run: RunInfo::new(&predictor, &config.limits),
             relations: RelationTable::new(predictor.store()),
             predictor,
-            decisions,
+            decisions: Arc::new(decisions),
             learned: LearnedCache::new(learned),
-            computations: ComputationQueue::new(computations, queue, time, metrics.computations.clone()),
-            quick: ComputationQueue::new(
+            computations: Arc::new(ComputationQueue::new(
+                computations,
+                queue,
+                time,
+                metrics.computations.clone(),
+            )),
+            quick: Arc::new(ComputationQueue::new(
                 computations * LOOKUPS,
                 queue * LOOKUPS,
                 time,
                 metrics.lookups.clone(),
-            ),
+            )),
             metrics,
-            config,
+            config: Arc::new(config),
         };
         let app = Arc::new(app);
         std::thread::Builder::new()
@@ -121,7 +164,8 @@ impl Server {
                 }
             })
             .map_err(ServerError::System)?;
-        Ok(Self { runtime, listener, address, app })
+        let reloader = Reloader { current: Arc::new(RwLock::new(Current::new(app))) };
+        Ok(Self { runtime, listener, address, reloader })
     }
 
     /// The address it listens on.
@@ -133,22 +177,33 @@ impl Server {
     /// The number of decisions in the file when it was opened.
     #[must_use]
     pub fn decisions_found(&self) -> usize {
-        self.app.decisions.found
+        self.reloader.app().decisions.found
     }
 
     /// The incomplete end that the file had when it was opened, and where it was saved.
     #[must_use]
-    pub fn decisions_torn(&self) -> Option<&TornEnd> {
-        self.app.decisions.torn.as_ref()
+    pub fn decisions_torn(&self) -> Option<TornEnd> {
+        self.reloader.app().decisions.torn.clone()
     }
 
-    /// Answers requests until the process is interrupted or terminated.
+    /// Replaces the run while the server runs.
+    #[must_use]
+    pub fn reloader(&self) -> Reloader {
+        self.reloader.clone()
+    }
+
+    /// Answers requests until the process is interrupted or terminated. A hang-up signal opens the run again by `reopen`;
+    /// if that fails, the server keeps the run it has and logs why.
     ///
     /// # Errors
     /// If the system does not provide signals.
-    pub fn run(self) -> Result<(), ServerError> {
+    pub fn run<E: std::error::Error + 'static>(
+        self,
+        reopen: impl Fn() -> Result<Predictor, E> + Send + Sync + 'static,
+    ) -> Result<(), ServerError> {
         let stop = {
             let _runtime = self.runtime.enter();
+            reload_at_hang_up(self.reloader(), reopen).map_err(ServerError::System)?;
             signalled().map_err(ServerError::System)?
         };
         self.run_until(stop);
@@ -157,17 +212,54 @@ impl Server {
 
     /// Answers requests until `stop` is ready. Then finishes open requests and saves their decisions.
     pub fn run_until(self, stop: impl Future<Output = ()>) {
-        let Self { runtime, listener, app, .. } = self;
-        let router = router(Arc::clone(&app));
-        runtime.block_on(accept(listener, &router, &app.config.limits, stop));
-        app.decisions.close();
+        let Self { runtime, listener, reloader, .. } = self;
+        let config = Arc::clone(&reloader.app().config);
+        runtime.block_on(accept(listener, &reloader, &config.limits, stop));
+        reloader.app().decisions.close();
         // A computation without a client need not finish.
         runtime.shutdown_background();
     }
 }
 
+/// Reloads the run at every hang-up signal.
+#[cfg(unix)]
+fn reload_at_hang_up<E: std::error::Error + 'static>(
+    reloader: Reloader,
+    reopen: impl Fn() -> Result<Predictor, E> + Send + Sync + 'static,
+) -> io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut hang_up = signal(SignalKind::hangup())?;
+    let reopen = Arc::new(reopen);
+    tokio::spawn(async move {
+        while hang_up.recv().await.is_some() {
+            let (reloader, reopen) = (reloader.clone(), Arc::clone(&reopen));
+            let reloaded = tokio::task::spawn_blocking(move || match reopen() {
+                Ok(predictor) => {
+                    reloader.reload(predictor);
+                    tracing::info!("the run is loaded again");
+                }
+                Err(error) => {
+                    tracing::error!(%error, "the run cannot be loaded again; the server keeps the one it has")
+                }
+            });
+            if reloaded.await.is_err() {
+                tracing::error!("loading the run again failed; the server keeps the one it has");
+            }
+        }
+    });
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn reload_at_hang_up<E: std::error::Error + 'static>(
+    _: Reloader,
+    _: impl Fn() -> Result<Predictor, E> + Send + Sync + 'static,
+) -> io::Result<()> {
+    Ok(())
+}
+
 /// Accepts connections until `stop` is ready, then waits for open requests.
-async fn accept(listener: TcpListener, router: &Router, limits: &Limits, stop: impl Future<Output = ()>) {
+async fn accept(listener: TcpListener, reloader: &Reloader, limits: &Limits, stop: impl Future<Output = ()>) {
     let mut stop = pin!(stop);
     let graceful = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(limits.connections));
@@ -194,8 +286,9 @@ async fn accept(listener: TcpListener, router: &Router, limits: &Limits, stop: i
         };
         let open = Arc::new(connection);
         let service = service_fn({
-            let (open, router) = (Arc::clone(&open), TowerToHyperService::new(router.clone()));
+            let (open, reloader) = (Arc::clone(&open), reloader.clone());
             move |request| {
+                let router = TowerToHyperService::new(reloader.router());
                 let (is_last, response) = (open.is_last_request(), router.call(request));
                 async move {
                     let mut response = response.await?;

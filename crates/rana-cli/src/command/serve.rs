@@ -28,9 +28,10 @@ Examples:
     -d '{\"relation\": \"treats\", \"support\": [[\"aspirin\", \"headache\"]], \"heads\": [\"ibuprofen\"]}'
 
 The API describes itself at /openapi.json; /metrics is for Prometheus, /healthz for health checks. Ctrl-C ends it after \
-the requests in progress are answered.")]
+the requests in progress are answered. A hang-up signal (`kill -HUP`) loads the run again without losing a request; if \
+the directory is replaced as a whole, keep decisions elsewhere by --decisions.")]
 pub(crate) struct ServeArgs {
-    /// A run made by `rana train` or `rana fuse`.
+    /// The directory of `rana learn`, or the run of `rana train` or `rana fuse`.
     #[arg(value_name = "RUN", value_hint = ValueHint::DirPath)]
     run: PathBuf,
     /// The graph, if it has moved since the run was made.
@@ -151,7 +152,8 @@ pub(crate) fn serve(
             "{DIM}{kept} decisions so far; the API is described at /openapi.json; Ctrl-C ends it{DIM:#}"
         )
     })?;
-    Ok(server.run()?)
+    let (run, graph) = (run.to_owned(), graph.map(Path::to_owned));
+    Ok(server.run(move || Predictor::open(&run, graph.as_deref()))?)
 }
 
 #[derive(Serialize)]

@@ -16,5 +16,6 @@ mod learn;
 mod models;
 mod old_runs;
 mod reproduce;
+mod serve;
 mod sweep;
 mod train;

@@ -1,0 +1,107 @@
+//! `rana serve` as a process: it loads its run again without losing a request.
+
+#![cfg(unix)]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::command::run;
+
+/// A server that is killed when it is dropped.
+struct Serving {
+    process: Child,
+    address: String,
+}
+
+impl Serving {
+    fn new(dir: &Path, arguments: &[&str]) -> Self {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_rana"))
+            .args(["serve"])
+            .args(arguments)
+            .args(["--listen", "127.0.0.1:0", "--json", "--log", "info"])
+            .current_dir(dir)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let address = lines.find_map(|line| {
+            let line = line.unwrap();
+            Some(line.split_once("\"address\": \"")?.1.split('"').next()?.to_owned())
+        });
+        Self { process, address: address.unwrap() }
+    }
+
+    /// The number of facts of the graph, by a request of its own.
+    fn facts(&self) -> u64 {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let request = format!("GET /v1/run HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", self.address);
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).unwrap();
+        let (head, body) = response.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 200"), "{response}");
+        let run: serde_json::Value = serde_json::from_str(body).unwrap();
+        run["graph"]["facts"].as_u64().unwrap()
+    }
+
+    fn hang_up(&self) {
+        let pid = self.process.id().to_string();
+        assert!(Command::new("kill").args(["-HUP", &pid]).status().unwrap().success());
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn a_hang_up_loads_the_run_again_and_no_request_is_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    for facts in [40, 60] {
+        let line = |n: u32| format!("a{n}\tr{}\tb{}\n", n % 2, n % 7);
+        std::fs::write(dir.join(format!("{facts}.tsv")), (0..facts).map(line).collect::<String>()).unwrap();
+        let (file, out) = (format!("{facts}.tsv"), format!("run{facts}"));
+        run(dir, &["learn", &file, "--out", &out, "--budget", "1ms", "--quiet"]);
+    }
+    let replace = |by: &str| {
+        std::fs::rename(dir.join("served"), dir.join("before")).unwrap();
+        std::fs::rename(dir.join(by), dir.join("served")).unwrap();
+    };
+    std::fs::rename(dir.join("run40"), dir.join("served")).unwrap();
+    let server = Serving::new(dir, &["served", "--decisions", "decisions.jsonl"]);
+    assert_eq!(server.facts(), 40);
+    let (is_over, asked) = (AtomicBool::new(false), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        // Every answer is of one run or the other.
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    assert!([40, 60].contains(&server.facts()));
+                    asked.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        replace("run60");
+        server.hang_up();
+        let started = Instant::now();
+        while server.facts() != 60 {
+            assert!(started.elapsed() < Duration::from_secs(60), "the run was not loaded again");
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert!(asked.load(Ordering::Relaxed) > 0);
+    // A run that cannot be opened is not served, and the server stays.
+    std::fs::remove_dir_all(dir.join("served")).unwrap();
+    server.hang_up();
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(server.facts(), 60);
+}

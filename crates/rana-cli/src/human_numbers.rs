@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::error::CliError;
+
 /// A number of things, in the singular or the plural: `1 pair`, `2 pairs`.
 pub(crate) fn counted(number: u64, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
@@ -55,6 +57,12 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
 /// A share or mean with three decimals.
 pub(crate) fn decimals(value: f64) -> String {
     format!("{value:.3}")
+}
+
+/// An option that is a number of seconds as a duration.
+pub(crate) fn seconds(option: &str, value: f64) -> Result<Duration, CliError> {
+    Duration::try_from_secs_f64(value)
+        .map_err(|error| CliError::Usage(format!("--{option} {value}: {error}")))
 }
 
 #[cfg(test)]

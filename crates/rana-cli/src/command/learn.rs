@@ -52,6 +52,9 @@ pub(crate) struct LearnArgs {
     /// other languages are used where there are no others.
     #[arg(long, value_name = "LANGUAGE")]
     language: Option<String>,
+    /// How large a compressed file may be after decompression, such as 20G; any size if not given.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_decompressed: Option<u64>,
     /// The same seed gives the same result.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -76,6 +79,7 @@ pub(crate) fn run(args: &LearnArgs, terminal: &Terminal) -> Result<(), CliError>
         memory: args.memory,
         leave_out: args.leave_out.clone(),
         language: args.language.clone().or_else(|| language(|name| std::env::var(name).ok())),
+        max_decompressed: args.max_decompressed,
     };
     let progress = LearnProgress::new(terminal);
     let started = Instant::now();

@@ -111,7 +111,9 @@ fn pretrain(benchmark: &Store, terminal: &Terminal) -> Result<Trained, CliError>
     let config = EmbedConfig::recommended(ModelKind::TransE, benchmark.graph.facts().len());
     let out = vectors_path(&benchmark.path, config.model);
     let facts = PretrainingFacts::Background;
-    Session { store: benchmark, config, facts, fold: None, shots: SHOTS, out }.train(None, terminal)
+    let checkpoint_every = rana::CHECKPOINT_EVERY;
+    Session { store: benchmark, config, facts, fold: None, shots: SHOTS, out, checkpoint_every }
+        .train(None, terminal)
 }
 
 /// Meta-trains a run with the settings for graphs of this size. An earlier run is replaced.

@@ -85,6 +85,10 @@ pub struct Learning {
     /// preferred.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
+    /// How many bytes a compressed file may have after decompression; any number if not given. The result does not
+    /// depend on it.
+    #[serde(skip)]
+    pub max_decompressed: Option<u64>,
 }
 
 impl Learning {
@@ -99,7 +103,11 @@ impl Learning {
         observer: &dyn Observer,
     ) -> Result<Predictor, LearnError> {
         let sources: Vec<Source> = sources.into_iter().map(Into::into).collect();
-        let options = ImportOptions { language: self.language.clone(), ..ImportOptions::default() };
+        let options = ImportOptions {
+            language: self.language.clone(),
+            max_decompressed: self.max_decompressed,
+            ..ImportOptions::default()
+        };
         let imported = import(&sources, &options, observer)?;
         let inputs = imported.inputs.iter().map(|input| input.sha256.clone()).collect();
         let (graph, tasks) = self.left_out(&imported.graph, &imported.tasks)?;

@@ -69,7 +69,7 @@ impl LearningIdentity {
 
     /// How an earlier learning differs from this one.
     fn differs(&self, earlier: &Self) -> Vec<&'static str> {
-        let Learning { seed, budget, memory, leave_out, language } = &self.learning;
+        let Learning { seed, budget, memory, leave_out, language, max_decompressed: _ } = &self.learning;
         let all = [
             (earlier.format != self.format || earlier.version != self.version, "another version"),
             (earlier.inputs != self.inputs, "other files"),

@@ -8,6 +8,7 @@ mod trained;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint, value_parser};
+use rana::CHECKPOINT_EVERY;
 use rana::embed::{Checkpoint, EmbedConfig, EmbeddingSet, ModelKind, preset_names};
 use rana::fewshot::{Fold, PretrainingFacts};
 use rana::graph::Store;
@@ -18,6 +19,7 @@ use self::settings::SettingsArgs;
 pub(crate) use self::trained::{TableNorms, Trained};
 use super::stored_vectors::vectors_path;
 use crate::error::CliError;
+use crate::human_numbers::seconds;
 use crate::settings::print_settings;
 use crate::terminal::{BOLD, Terminal};
 use crate::thread_pool::in_pool;
@@ -58,6 +60,9 @@ pub(crate) struct EmbedArgs {
     /// Support facts of each dev and test task, for --facts supports.
     #[arg(long, value_name = "K", default_value_t = 5)]
     shots: usize,
+    /// How often the state is kept, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = CHECKPOINT_EVERY.as_secs_f64())]
+    checkpoint_every: f64,
     /// How many threads to use; all processors if not given.
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -95,7 +100,8 @@ pub(crate) fn run(args: &EmbedArgs, terminal: &Terminal) -> Result<(), CliError>
         return print_config(&config);
     }
     let (facts, fold, shots) = (args.facts()?, args.fold, args.shots);
-    let session = Session { store: &store, config, facts, fold, shots, out };
+    let checkpoint_every = seconds("checkpoint-every", args.checkpoint_every)?;
+    let session = Session { store: &store, config, facts, fold, shots, out, checkpoint_every };
     let trained = in_pool(args.threads, || session.train(checkpoint, terminal))??;
     terminal.account(&trained, |out| {
         trained.print(out)?;

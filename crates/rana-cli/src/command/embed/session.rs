@@ -1,14 +1,14 @@
 //! [`Session`]: one training of vectors, started from the command line.
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use rana::VectorTraining;
 use rana::embed::{
     Checkpoint, Checkpoints, EmbedConfig, EmbeddingSet, PretrainingOutcome, PretrainingReport,
 };
 use rana::fewshot::{Fold, PretrainingFacts};
 use rana::graph::Store;
-use rana::{CHECKPOINT_EVERY, VectorTraining};
 
 use super::super::stored_vectors::vectors_path;
 use super::CHECKPOINT;
@@ -25,6 +25,7 @@ pub(crate) struct Session<'s> {
     pub(crate) fold: Option<Fold>,
     pub(crate) shots: usize,
     pub(crate) out: PathBuf,
+    pub(crate) checkpoint_every: Duration,
 }
 
 impl Session<'_> {
@@ -41,7 +42,7 @@ impl Session<'_> {
         let mut trainer = pretraining.trainer(checkpoint)?;
         let checkpoint_path = self.out.join(CHECKPOINT);
         let started = Instant::now();
-        let checkpoints = Checkpoints { path: &checkpoint_path, every: CHECKPOINT_EVERY };
+        let checkpoints = Checkpoints { path: &checkpoint_path, every: self.checkpoint_every };
         let progress = TrainingProgress::new(terminal);
         let PretrainingReport { outcome, facts_per_second } =
             pretraining.run(&mut trainer, "training", &progress, Some(checkpoints))?;

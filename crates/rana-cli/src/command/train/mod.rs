@@ -4,7 +4,6 @@ mod session;
 mod trained;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, ValueHint, value_parser};
 use rana::embed::ModelKind;
@@ -16,6 +15,7 @@ pub(crate) use self::session::Session;
 pub(crate) use self::trained::Trained;
 use super::stored_vectors::{only_vectors, vectors_path};
 use crate::error::CliError;
+use crate::human_numbers::seconds;
 use crate::settings::{SettingsFile, print_settings};
 use crate::terminal::{BOLD, Terminal};
 use crate::thread_pool::in_pool;
@@ -92,8 +92,7 @@ pub(crate) fn run(args: &TrainArgs, terminal: &Terminal) -> Result<(), CliError>
         terminal.refuse_json("the settings")?;
         return print_settings(&config, &config.unset());
     }
-    let every = Duration::try_from_secs_f64(args.checkpoint_every)
-        .map_err(|error| CliError::Usage(format!("--checkpoint-every {}: {error}", args.checkpoint_every)))?;
+    let every = seconds("checkpoint-every", args.checkpoint_every)?;
     let store = Store::open(&args.store)?;
     // `out` is required unless the settings are printed.
     let out = args.out.clone().unwrap_or_default();

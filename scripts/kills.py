@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""`kill -9` at random moments of import, embed, train, learn and reproduce; then to the end.
+
+    python3 scripts/kills.py [--rana target/release/rana] [--kills 20] [--only learn]
+
+Each command runs once without interruption, then again with kills until it is done. Both must leave the same vectors,
+models and evidence, byte for byte, and the same list of files: no litter. Prints one line for each command and exits with 1
+if one fails. Only the standard library is needed; the graph is random.
+"""
+
+import argparse
+import hashlib
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+# What depends on the clock, or names such a file's checksum.
+TIMED = {"run.json", "metrics.jsonl", "manifest.json", "learning.json", "results.json", "results.jsonl", "metadata.json"}
+
+
+def content(folder):
+    """Every file below a folder, with a checksum where its bytes must not depend on the clock."""
+    found = {}
+    for path, _, files in os.walk(folder):
+        for name in files:
+            place = os.path.join(path, name)
+            is_timed = name in TIMED or name.endswith((".md", ".html", ".svg", ".csv", ".json")) and name not in ("evidence.json", "quality.json")
+            with open(place, "rb") as data:
+                digest = "" if is_timed else hashlib.sha256(data.read()).hexdigest()
+            found[os.path.relpath(place, folder)] = digest
+    return found
+
+
+def killed(command, folder, kills, seconds, rng):
+    """Runs a command until it ends, killed so many times on the way; how often that was in time."""
+    in_time = 0
+    for _ in range(kills):
+        process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(rng.uniform(0.01, 1.0) * seconds)
+        if process.poll() is None:
+            in_time += 1
+        process.kill()
+        process.wait()
+    return in_time
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rana", default="target/release/rana")
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--only")
+    options = parser.parse_args()
+    rana = os.path.abspath(options.rana)
+    rng = random.Random(0)
+    base = tempfile.mkdtemp(prefix="rana-kills-")
+
+    def run(folder, *arguments):
+        done = subprocess.run([rana, *arguments, "--quiet"], cwd=folder, capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"rana {' '.join(arguments)}: {done.stderr}")
+
+    with open(os.path.join(base, "facts.tsv"), "w") as facts:
+        for _ in range(200_000):
+            head, relation = rng.randrange(20_000), min(rng.randrange(500), rng.randrange(500))
+            facts.write(f"e{head}\tr{relation}\te{(head * (relation + 3) + rng.randrange(3)) % 20_000}\n")
+    run(base, "import", "facts.tsv", "--out", "kg")
+    run(base, "split", "kg", "--out", "split")
+    run(base, "embed", "split", "--out", "vectors", "--model", "transe", "--epochs", "3")
+    small = "head -n 6000 facts.tsv > small.tsv"
+    subprocess.run(small, shell=True, cwd=base, check=True)
+    resume = {"embed": ["--resume"], "train": ["--resume"]}
+    commands = {
+        "import": ["import", "../facts.tsv", "--out", "out"],
+        "embed": ["embed", "../kg", "--out", "out", "--model", "transe", "--epochs", "12", "--checkpoint-every", "0.05"],
+        "train": ["train", "../split", "--vectors", "../vectors", "--out", "out", "--set", "steps=80", "--set", "eval_every=20",
+                  "--checkpoint-every", "0.05"],
+        "learn": ["learn", "../small.tsv", "--out", "out"],
+        "reproduce": ["reproduce", "table2", "--fast", "--out", "out"],
+    }
+    failed = False
+    for name, arguments in commands.items():
+        if options.only not in (None, name):
+            continue
+        whole, broken = os.path.join(base, name + "-whole"), os.path.join(base, name + "-broken")
+        os.mkdir(whole)
+        os.mkdir(broken)
+        started = time.monotonic()
+        run(whole, *arguments)
+        seconds = time.monotonic() - started
+        in_time = 0
+        for _ in range(options.kills):
+            has_begun = name in resume and os.path.exists(os.path.join(broken, "out"))
+            again = again_arguments(arguments, resume[name]) if has_begun and can_resume(broken) else arguments
+            in_time += killed([rana, *again, "--quiet"], broken, 1, 0.4 * seconds, rng)
+        last = again_arguments(arguments, resume[name]) if name in resume and can_resume(broken) else arguments
+        done = subprocess.run([rana, *last, "--quiet"], cwd=broken, capture_output=True, text=True)
+        one, other = content(os.path.join(whole, "out")), content(os.path.join(broken, "out"))
+        if name == "import":
+            # A store names its data by its content; what killed writers left is swept by the next one.
+            one, other = {key for key in one if "/" not in key}, {key for key in other if "/" not in key}
+        is_same = done.returncode == 0 and one == other
+        failed |= not is_same
+        print(f"{name}: {seconds:.1f} s whole, {in_time} of {options.kills} kills in time, {'same bits, no litter' if is_same else 'DIFFERENT'}", flush=True)
+        if not is_same:
+            print(done.stderr[-500:], {key for key in set(one) ^ set(other)} if one != other else "", flush=True)
+            if isinstance(one, dict):
+                print([key for key in one if key in other and one[key] != other[key]], flush=True)
+    if not failed:
+        shutil.rmtree(base)
+    sys.exit(1 if failed else 0)
+
+
+def can_resume(folder):
+    """Whether a killed run left something that `--resume` takes."""
+    out = os.path.join(folder, "out")
+    return any(name.startswith("checkpoint") for name in os.listdir(out)) if os.path.isdir(out) else False
+
+
+def again_arguments(arguments, resume):
+    """The same command as a resumption, which takes its settings from the checkpoint."""
+    kept, skip = [], False
+    for at, argument in enumerate(arguments):
+        if skip:
+            skip = False
+        elif argument in ("--set", "--model", "--epochs") and arguments[0] in ("embed", "train"):
+            skip = True
+        elif argument == "--vectors":
+            skip = True
+        else:
+            kept.append(argument)
+    return kept + resume
+
+
+if __name__ == "__main__":
+    main()

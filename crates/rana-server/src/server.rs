@@ -239,7 +239,7 @@ fn reload_at_hang_up<E: std::error::Error + 'static>(
                     tracing::info!("the run is loaded again");
                 }
                 Err(error) => {
-                    tracing::error!(%error, "the run cannot be loaded again; the server keeps the one it has")
+                    tracing::error!(%error, "the run cannot be loaded again; the server keeps the one it has");
                 }
             });
             if reloaded.await.is_err() {

@@ -105,20 +105,39 @@ struct Summary {
     entities: usize,
     relations: usize,
     facts: usize,
-    has_confidence: bool,
+    confidence: Option<ConfidenceSummary>,
     seconds: f64,
     quality: Option<Quality>,
 }
 
+/// How far confidence can be relied on.
+#[derive(Serialize)]
+struct ConfidenceSummary {
+    /// How far it was from the share of right answers, in the mean, on relations that it was not learned on.
+    expected_error: f64,
+    /// How many relations it was learned on.
+    relations: usize,
+}
+
+/// Confidence that was learned on fewer relations is rough.
+const ENOUGH_RELATIONS: usize = 20;
+/// A lower MRR means that hardly any answer is right.
+const HARDLY_ANY: f64 = 0.03;
+
 impl Summary {
     fn new(out: &Path, predictor: &Predictor, time: Duration) -> Self {
         let graph = predictor.graph();
+        // What things are is evidence of another kind; it is not completed.
+        let types = graph.type_relations();
         Self {
             out: out.display().to_string(),
             entities: graph.entity_count(),
-            relations: graph.relation_count(),
-            facts: graph.facts().len(),
-            has_confidence: predictor.calibration().is_some(),
+            relations: graph.relation_count().saturating_sub(types.len()),
+            facts: graph.facts().iter().filter(|fact| !types.contains(&fact.relation)).count(),
+            confidence: predictor.calibration().map(|of| ConfidenceSummary {
+                expected_error: of.reliability.expected_error,
+                relations: of.tasks,
+            }),
             seconds: time.as_secs_f64(),
             quality: Quality::read(out),
         }
@@ -142,8 +161,17 @@ impl Summary {
                  Answers are ranked by what is usual in other graphs."
             )?,
         }
-        if !self.has_confidence {
-            writeln!(out, "Too few relations could be left out to say how sure answers are.")?;
+        match &self.confidence {
+            Some(ConfidenceSummary { expected_error, relations }) if *relations < ENOUGH_RELATIONS => {
+                writeln!(
+                    out,
+                    "How sure answers are is a rough guess: it was learned from {relations} relations, and was off by {:.0} points \
+                 in 100 on relations that it was not learned on.",
+                    100.0 * expected_error
+                )?
+            }
+            Some(_) => {}
+            None => writeln!(out, "Too few relations could be left out to say how sure answers are.")?,
         }
         let dir = &self.out;
         writeln!(out, "complete a relation: {BOLD}rana complete {dir} --relation NAME --plausible{BOLD:#}")?;
@@ -173,6 +201,12 @@ fn print_quality(quality: &Quality, out: &mut dyn Write) -> io::Result<()> {
     )?;
     writeln!(out, "{}", table(["", "#MRR", "#Hits@10", ""], rows))?;
     writeln!(out, "{DIM}± is the standard error over relations; single relations differ much more{DIM:#}")?;
+    if quality.chosen_row().is_some_and(|row| row.mrr < HARDLY_ANY) {
+        writeln!(
+            out,
+            "{BOLD}Hardly any answer was right{BOLD:#}: nothing in this graph tells the facts of a relation it does not know."
+        )?;
+    }
     if quality.chosen != LEARNED {
         writeln!(
             out,

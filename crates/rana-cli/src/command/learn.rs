@@ -168,7 +168,7 @@ impl Summary {
                     "How sure answers are is a rough guess: it was learned from {relations} relations, and was off by {:.0} points \
                  in 100 on relations that it was not learned on.",
                     100.0 * expected_error
-                )?
+                )?;
             }
             Some(_) => {}
             None => writeln!(out, "Too few relations could be left out to say how sure answers are.")?,

@@ -2,10 +2,10 @@
 
 #![cfg(unix)]
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,8 @@ use crate::command::run;
 struct Serving {
     process: Child,
     address: String,
+    /// Kept open: a program whose reader is gone ends.
+    _output: Lines<BufReader<ChildStdout>>,
 }
 
 impl Serving {
@@ -33,7 +35,7 @@ impl Serving {
             let line = line.unwrap();
             Some(line.split_once("\"address\": \"")?.1.split('"').next()?.to_owned())
         });
-        Self { process, address: address.unwrap() }
+        Self { process, address: address.unwrap(), _output: lines }
     }
 
     /// The number of facts of the graph, by a request of its own.

@@ -50,6 +50,27 @@ fn quoted_triples_are_nested_to_a_limit() {
     }
 }
 
+/// A lenient reader skips a malformed line and starts anew with the next one. An open quote in the line before must not hide the
+/// nesting (two of 100,000 cases of `rana-fuzz` overflowed the stack).
+#[test]
+fn a_malformed_line_does_not_hide_the_next_one() {
+    let inner = (0..12_000)
+        .fold("<http://e/o>".to_owned(), |inner, _| format!("<<( <http://e/s> <http://e/p> {inner} )>>"));
+    let deep = format!("<http://e/s> <http://e/p> {inner} .\n");
+    let options = ImportOptions { lenient: true, ..ImportOptions::default() };
+    for before in
+        ["\"\"\"open", "'''open", "'", "\"", "<http://e/open", "<\\ a('> <http://e/p> \"a", "<<( \"\"\""]
+    {
+        for name in ["hidden.nt", "hidden.nq"] {
+            let text = format!("<http://e/s> <http://e/p> {before}\n{deep}");
+            match imported(name, text.as_bytes(), &options) {
+                Err(FormatError::Limit { limit, .. }) => assert_eq!(limit, Limit::QuotedTriples, "{before}"),
+                other => panic!("{name} after {before}: {:?}", other.err()),
+            }
+        }
+    }
+}
+
 #[test]
 fn lists_and_blank_nodes_are_nested_to_a_limit() {
     let nested = |depth: usize| {

@@ -210,6 +210,9 @@ impl Watch for Rows {
 /// Watches Turtle, TriG, N-Triples and N-Quads: tokens, and how deep they are nested.
 #[derive(Default)]
 pub(crate) struct Terse {
+    /// Whether every statement is on a line of its own, as in N-Triples and N-Quads. There a reader that skips a malformed line
+    /// starts anew with the next one, and there are no long texts.
+    is_by_line: bool,
     state: TerseState,
     token: Length,
     /// Lists, blank nodes and graphs that are open.
@@ -245,15 +248,33 @@ enum TerseState {
 
 impl Watch for Terse {
     fn see(&mut self, bytes: &[u8]) -> Result<(), Limit> {
-        let mut at = 0;
-        while at < bytes.len() {
-            at += self.step(&bytes[at..])?;
+        if !self.is_by_line {
+            return self.steps(bytes);
+        }
+        for line in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+            self.steps(line)?;
+            if line.ends_with(b"\n") || line.ends_with(b"\r") {
+                *self = Self::by_line();
+            }
         }
         Ok(())
     }
 }
 
 impl Terse {
+    /// For N-Triples and N-Quads.
+    pub(crate) fn by_line() -> Self {
+        Self { is_by_line: true, ..Self::default() }
+    }
+
+    fn steps(&mut self, bytes: &[u8]) -> Result<(), Limit> {
+        let mut at = 0;
+        while at < bytes.len() {
+            at += self.step(&bytes[at..])?;
+        }
+        Ok(())
+    }
+
     /// Takes some bytes, and returns how many.
     fn step(&mut self, rest: &[u8]) -> Result<usize, Limit> {
         let byte = rest[0];
@@ -328,7 +349,10 @@ impl Terse {
                 self.last = 0;
             }
             b'#' => self.state = TerseState::Comment,
-            b'"' | b'\'' => self.state = TerseState::Opening { quote: byte, count: 1 },
+            b'"' if self.is_by_line => {
+                self.state = TerseState::Text { quote: byte, is_long: false, closing: 0 };
+            }
+            b'"' | b'\'' if !self.is_by_line => self.state = TerseState::Opening { quote: byte, count: 1 },
             b'[' | b'(' | b'{' => {
                 self.open += 1;
                 if self.open > DEPTH {

@@ -46,6 +46,7 @@ pub(super) fn read(
     let root = (format == Format::RdfXml).then(|| xml_root(&source.sample)).flatten();
     let watch: Box<dyn Watch> = match format {
         Format::RdfXml => Box::new(Xml::default()),
+        Format::NTriples | Format::NQuads => Box::new(Terse::by_line()),
         _ => Box::new(Terse::default()),
     };
     let mut limited = Limited::new(&mut source.content, watch);

@@ -64,9 +64,9 @@ def main():
             raise SystemExit(f"rana {' '.join(arguments)}: {done.stderr}")
 
     with open(os.path.join(base, "facts.tsv"), "w") as facts:
-        for _ in range(200_000):
-            head, relation = rng.randrange(20_000), min(rng.randrange(500), rng.randrange(500))
-            facts.write(f"e{head}\tr{relation}\te{(head * (relation + 3) + rng.randrange(3)) % 20_000}\n")
+        for _ in range(60_000):
+            head, relation = rng.randrange(6_000), min(rng.randrange(500), rng.randrange(500))
+            facts.write(f"e{head}\tr{relation}\te{(head * (relation + 3) + rng.randrange(3)) % 6_000}\n")
     run(base, "import", "facts.tsv", "--out", "kg")
     run(base, "split", "kg", "--out", "split")
     run(base, "embed", "split", "--out", "vectors", "--model", "transe", "--epochs", "3")
@@ -75,8 +75,8 @@ def main():
     resume = {"embed": ["--resume"], "train": ["--resume"]}
     commands = {
         "import": ["import", "../facts.tsv", "--out", "out"],
-        "embed": ["embed", "../kg", "--out", "out", "--model", "transe", "--epochs", "12", "--checkpoint-every", "0.05"],
-        "train": ["train", "../split", "--vectors", "../vectors", "--out", "out", "--set", "steps=80", "--set", "eval_every=20",
+        "embed": ["embed", "../kg", "--out", "out", "--model", "transe", "--epochs", "4", "--checkpoint-every", "0.05"],
+        "train": ["train", "../split", "--vectors", "../vectors", "--out", "out", "--set", "steps=40", "--set", "eval_every=10",
                   "--checkpoint-every", "0.05"],
         "learn": ["learn", "../small.tsv", "--out", "out"],
         "reproduce": ["reproduce", "table2", "--fast", "--out", "out"],

@@ -21,6 +21,9 @@ import time
 # What depends on the clock, or names such a file's checksum.
 TIMED = {"run.json", "metrics.jsonl", "manifest.json", "learning.json", "results.json", "results.jsonl", "metadata.json"}
 
+# Commands that are resumed by an option; the others by the same command.
+RESUMED = {"embed", "train"}
+
 
 def content(folder):
     """Every file below a folder, with a checksum where its bytes must not depend on the clock."""
@@ -35,17 +38,14 @@ def content(folder):
     return found
 
 
-def killed(command, folder, kills, seconds, rng):
-    """Runs a command until it ends, killed so many times on the way; how often that was in time."""
-    in_time = 0
-    for _ in range(kills):
-        process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(rng.uniform(0.01, 1.0) * seconds)
-        if process.poll() is None:
-            in_time += 1
-        process.kill()
-        process.wait()
-    return in_time
+def killed(command, folder, seconds, rng):
+    """Starts a command and kills it within some seconds; whether that was in time."""
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(rng.uniform(0.01, 1.0) * seconds)
+    is_in_time = process.poll() is None
+    process.kill()
+    process.wait()
+    return is_in_time
 
 
 def main():
@@ -72,7 +72,6 @@ def main():
     run(base, "embed", "split", "--out", "vectors", "--model", "transe", "--epochs", "3")
     small = "head -n 6000 facts.tsv > small.tsv"
     subprocess.run(small, shell=True, cwd=base, check=True)
-    resume = {"embed": ["--resume"], "train": ["--resume"]}
     commands = {
         "import": ["import", "../facts.tsv", "--out", "out"],
         "embed": ["embed", "../kg", "--out", "out", "--model", "transe", "--epochs", "4", "--checkpoint-every", "0.05"],
@@ -91,24 +90,20 @@ def main():
         started = time.monotonic()
         run(whole, *arguments)
         seconds = time.monotonic() - started
-        in_time = 0
-        for _ in range(options.kills):
-            has_begun = name in resume and os.path.exists(os.path.join(broken, "out"))
-            again = again_arguments(arguments, resume[name]) if has_begun and can_resume(broken) else arguments
-            in_time += killed([rana, *again, "--quiet"], broken, 1, 0.4 * seconds, rng)
-        last = again_arguments(arguments, resume[name]) if name in resume and can_resume(broken) else arguments
-        done = subprocess.run([rana, *last, "--quiet"], cwd=broken, capture_output=True, text=True)
+
+        def command():
+            resumed = name in RESUMED and can_resume(broken)
+            return [rana, *(resumption(arguments) if resumed else arguments), "--quiet"]
+
+        in_time = sum(killed(command(), broken, 0.4 * seconds, rng) for _ in range(options.kills))
+        done = subprocess.run(command(), cwd=broken, capture_output=True, text=True)
         one, other = content(os.path.join(whole, "out")), content(os.path.join(broken, "out"))
-        if name == "import":
-            # A store names its data by its content; what killed writers left is swept by the next one.
-            one, other = {key for key in one if "/" not in key}, {key for key in other if "/" not in key}
         is_same = done.returncode == 0 and one == other
         failed |= not is_same
         print(f"{name}: {seconds:.1f} s whole, {in_time} of {options.kills} kills in time, {'same bits, no litter' if is_same else 'DIFFERENT'}", flush=True)
         if not is_same:
-            print(done.stderr[-500:], {key for key in set(one) ^ set(other)} if one != other else "", flush=True)
-            if isinstance(one, dict):
-                print([key for key in one if key in other and one[key] != other[key]], flush=True)
+            differs = sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key))
+            print(done.stderr[-500:], differs, flush=True)
     if not failed:
         shutil.rmtree(base)
     sys.exit(1 if failed else 0)
@@ -120,19 +115,17 @@ def can_resume(folder):
     return any(name.startswith("checkpoint") for name in os.listdir(out)) if os.path.isdir(out) else False
 
 
-def again_arguments(arguments, resume):
+def resumption(arguments):
     """The same command as a resumption, which takes its settings from the checkpoint."""
     kept, skip = [], False
-    for at, argument in enumerate(arguments):
+    for argument in arguments:
         if skip:
             skip = False
-        elif argument in ("--set", "--model", "--epochs") and arguments[0] in ("embed", "train"):
-            skip = True
-        elif argument == "--vectors":
+        elif argument in ("--set", "--model", "--epochs", "--vectors"):
             skip = True
         else:
             kept.append(argument)
-    return kept + resume
+    return kept + ["--resume"]
 
 
 if __name__ == "__main__":

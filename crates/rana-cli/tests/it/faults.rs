@@ -149,23 +149,14 @@ fn a_full_disk_leaves_the_old_store() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_mapped_file_that_is_cut_short_is_explained() {
-    use std::io::{BufRead, BufReader, Read, Write};
+    use std::io::{Read, Write};
+
+    use crate::serving::Serving;
 
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     run(dir.path(), &["quickstart", "--out", "tour", "--quiet"]);
-    let mut server = Command::new(env!("CARGO_BIN_EXE_rana"))
-        .args(["serve", "tour/run", "--listen", "127.0.0.1:0", "--json"])
-        .current_dir(dir.path())
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
-    let address = lines.find_map(|line| {
-        let line = line.unwrap();
-        Some(line.split_once("\"address\": \"")?.1.split('"').next()?.to_owned())
-    });
-    let address = address.unwrap();
+    let mut server = Serving::new(dir.path(), &["tour/run"]);
+    let address = server.address.clone();
     // Every array of the graph loses its content.
     let data = std::fs::read_dir(dir.path().join("tour/benchmark")).unwrap();
     let data =
@@ -181,9 +172,9 @@ fn a_mapped_file_that_is_cut_short_is_explained() {
         let _ = stream.write_all(request.as_bytes());
         let _ = stream.read_to_end(&mut Vec::new());
     }
-    let status = server.wait().unwrap();
+    let status = server.process.wait().unwrap();
     let mut said = String::new();
-    server.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    server.process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!(status.code(), Some(74), "{status}: {said}");
     assert!(said.contains("was cut short while it was read"), "{said}");
 }

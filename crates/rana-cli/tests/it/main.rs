@@ -17,5 +17,7 @@ mod models;
 mod old_runs;
 mod reproduce;
 mod serve;
+#[cfg(unix)]
+mod serving;
 mod sweep;
 mod train;

@@ -2,42 +2,16 @@
 
 #![cfg(unix)]
 
-use std::io::{BufRead, BufReader, Lines, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::command::run;
-
-/// A server that is killed when it is dropped.
-struct Serving {
-    process: Child,
-    address: String,
-    /// Kept open: a program whose reader is gone ends.
-    _output: Lines<BufReader<ChildStdout>>,
-}
+use crate::serving::Serving;
 
 impl Serving {
-    fn new(dir: &Path, arguments: &[&str]) -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_rana"))
-            .args(["serve"])
-            .args(arguments)
-            .args(["--listen", "127.0.0.1:0", "--json", "--log", "info"])
-            .current_dir(dir)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let address = lines.find_map(|line| {
-            let line = line.unwrap();
-            Some(line.split_once("\"address\": \"")?.1.split('"').next()?.to_owned())
-        });
-        Self { process, address: address.unwrap(), _output: lines }
-    }
-
     /// The number of facts of the graph, by a request of its own.
     fn facts(&self) -> u64 {
         let mut stream = TcpStream::connect(&self.address).unwrap();
@@ -54,13 +28,6 @@ impl Serving {
     fn hang_up(&self) {
         let pid = self.process.id().to_string();
         assert!(Command::new("kill").args(["-HUP", &pid]).status().unwrap().success());
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 

@@ -66,6 +66,14 @@ pub struct PrecisionPoint {
     pub found: f64,
 }
 
+impl PrecisionPoint {
+    /// The precision that can be promised for another task: one standard error less than what was measured.
+    #[must_use]
+    pub fn promised(&self) -> f64 {
+        self.precision - self.error
+    }
+}
+
 /// The signs that confidence is computed from, beside the score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Signs {
@@ -172,9 +180,7 @@ impl Calibration {
     /// half of the others.
     #[must_use]
     pub fn threshold(&self, wanted: f64) -> Option<PrecisionPoint> {
-        let enough = |point: &&PrecisionPoint| {
-            point.answers >= FEWEST_ANSWERS && point.precision - point.error >= wanted
-        };
+        let enough = |point: &&PrecisionPoint| point.answers >= FEWEST_ANSWERS && point.promised() >= wanted;
         self.precision.iter().find(enough).copied()
     }
 
@@ -182,8 +188,7 @@ impl Calibration {
     #[must_use]
     pub fn best_precision(&self) -> Option<PrecisionPoint> {
         let known = self.precision.iter().filter(|point| point.answers >= FEWEST_ANSWERS);
-        let promised = |point: &PrecisionPoint| point.precision - point.error;
-        known.max_by(|one, other| promised(one).total_cmp(&promised(other))).copied()
+        known.max_by(|one, other| one.promised().total_cmp(&other.promised())).copied()
     }
 }
 

@@ -30,11 +30,12 @@ impl Role {
         }
     }
 
-    /// The role that a column of this name has, in any case of letters.
-    #[must_use]
-    pub fn of_header(name: &str) -> Option<Self> {
-        let name = name.trim().to_lowercase();
-        Self::ALL.into_iter().find(|role| role.known_headers().contains(&name.as_str()))
+    /// The column of this role under a header, if one has a known name, in any case of letters.
+    pub fn column(self, header: &[impl AsRef<str>]) -> Option<usize> {
+        // Earlier words of the list are less ambiguous, so they are preferred in any order of the columns.
+        self.known_headers()
+            .iter()
+            .find_map(|word| header.iter().position(|title| title.as_ref().eq_ignore_ascii_case(word)))
     }
 
     /// Header names that mean this role: the common ones, and those of KGX, KGTK and Neo4j.
@@ -206,7 +207,8 @@ impl Columns {
                 .iter()
                 .position(|title| title == name)
                 .ok_or_else(|| ColumnsProblem::Unknown { name: name.clone(), columns: header.to_vec() }),
-            None => guess(role, header)
+            None => role
+                .column(header)
                 .or_else(|| (header.len() == 3).then_some(role as usize))
                 .ok_or_else(|| ColumnsProblem::Undecided { role, columns: header.to_vec() }),
         })
@@ -246,13 +248,7 @@ impl Columns {
 
 /// Whether a row reads like a header: it has a known title for each role.
 pub(crate) fn is_header(fields: &[String]) -> bool {
-    Role::ALL.iter().all(|role| guess(*role, fields).is_some())
-}
-
-fn guess(role: Role, header: &[String]) -> Option<usize> {
-    let known = role.known_headers();
-    // Earlier words of the list are less ambiguous, so they are preferred in any order of the columns.
-    known.iter().find_map(|word| header.iter().position(|title| title.eq_ignore_ascii_case(word)))
+    Role::ALL.iter().all(|role| role.column(fields).is_some())
 }
 
 fn quoted(names: &[String]) -> String {

@@ -1,6 +1,7 @@
 //! Evidence by analogy: heads that are alike have the same tail.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use rana_fewshot::Support;
 use rana_graph::{Edge, EntityId};
@@ -14,10 +15,10 @@ use crate::paths::VisibleEdges;
 /// How alike the head and a head of the support with this very tail are: the cosine between their edges, each counting
 /// by its rarity. Of several such heads, the most alike one.
 pub(super) fn analogy(edges: &VisibleEdges, entities: usize, support: &Support<'_>) -> Evidence {
-    let alike = HeadLikeness::new(edges, entities, support);
+    let alike = Arc::new(HeadLikeness::new(edges, entities, support));
     let tails: Vec<EntityId> = support.pairs.iter().map(|pair| pair.tail).collect();
     let heads: Vec<EntityId> = support.pairs.iter().map(|pair| pair.head).collect();
-    let own = (alike.clone(), tails.clone());
+    let own = (Arc::clone(&alike), tails.clone());
     let values = move |head: EntityId, hand: &mut dyn FnMut(EntityId, f32)| {
         let found = tails.iter().copied().zip(alike.to(head)).filter(|(_, share)| *share > 0.0).collect();
         combine_by_entity(found, f32::max, hand);
@@ -33,7 +34,6 @@ pub(super) fn analogy(edges: &VisibleEdges, entities: usize, support: &Support<'
 }
 
 /// How alike any entity and each head of a support are.
-#[derive(Clone)]
 struct HeadLikeness {
     edges: VisibleEdges,
     entities: f32,

@@ -12,8 +12,12 @@ use super::parameters::ParameterLayout;
 use super::run::{CHECKPOINT, METRICS, NOTE, Run, lock};
 use super::run_error::RunError;
 use super::run_manifest::BestRecord;
+use super::running_mean::RunningMean;
 use super::start_vectors::StartVectors;
 use super::training_state::{Best, TrainingState};
+
+/// The prefix of the tensors of the running mean.
+const MEAN: &str = "mean.";
 
 /// The content of a checkpoint apart from its tensors.
 #[derive(Serialize, Deserialize)]
@@ -22,6 +26,9 @@ struct CheckpointNote {
     misses: u64,
     loss_sum: f64,
     loss_steps: u64,
+    /// How many times parameters have entered their mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mean_samples: Option<u64>,
     best: Option<BestRecord>,
     /// How many bytes the log had.
     log_bytes: u64,
@@ -46,13 +53,17 @@ impl Run {
             misses: state.misses,
             loss_sum: state.loss_sum,
             loss_steps: state.loss_steps,
+            mean_samples: state.mean.as_ref().map(|mean| mean.samples),
             best: state.best_record(),
             log_bytes,
             seconds,
         };
         let note =
             serde_json::to_string(&note).map_err(|error| self.malformed(CHECKPOINT, &error.to_string()))?;
-        let mut tensors = parameter_tensors(&state.parameters);
+        let mut tensors = parameter_tensors(&state.parameters, "");
+        if let Some(mean) = &state.mean {
+            tensors.extend(parameter_tensors(&mean.parameters, MEAN));
+        }
         let last = &state.row_moments.last;
         let plain = |name: &str, values| Tensor { name: name.to_owned(), shape: vec![len(values)], values };
         for (name, moments) in [
@@ -94,7 +105,14 @@ impl Run {
         let (file, note) = TensorFile::open(&path, NOTE)?;
         let note: CheckpointNote = serde_json::from_str(&note)
             .map_err(|error| self.malformed(CHECKPOINT, &format!("its note makes no sense: {error}")))?;
-        let parameters = read_parameters(&path, &file, layout, start)?;
+        let parameters = read_parameters(&path, &file, "", layout, start)?;
+        let mean = match note.mean_samples {
+            None => None,
+            Some(samples) => {
+                let parameters = read_parameters(&path, &file, MEAN, layout, start)?;
+                Some(RunningMean { parameters, samples })
+            }
+        };
         let moments = |name: &str, len: usize| {
             let first = file.f32(&format!("adam.{name}.first"))?.to_vec();
             let second = file.f32(&format!("adam.{name}.second"))?.to_vec();
@@ -120,6 +138,7 @@ impl Run {
             step: note.step,
             best,
             misses: note.misses,
+            mean,
             weight_moments: moments("weights", parameters.weights.len())?,
             relation_moments: moments(
                 "relations",

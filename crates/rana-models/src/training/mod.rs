@@ -12,6 +12,7 @@
 //! | `weight_blocks.rs`, `learned_rows.rs`, `parameters.rs` | what learns |
 //! | `uniform_negatives.rs` | negatives drawn uniformly from the candidates |
 //! | `row_gradients.rs`, `adam.rs`, `learning_rate.rs` | from gradients to updates |
+//! | `running_mean.rs` | the mean of the parameters over the last steps |
 //! | `run.rs`, `run_manifest.rs`, `run_error.rs`, `manifest_error.rs` | the run directory: manifest, log, models; and why it cannot be read or written |
 //! | `checkpoint.rs`, `parameter_tensors.rs` | the state that a training resumes from, and parameters as tensors |
 //! | `meta_training.rs` | a training on disk: from a graph and vectors to a run |
@@ -35,6 +36,7 @@ mod run;
 mod run_config;
 mod run_error;
 mod run_manifest;
+mod running_mean;
 mod start_vectors;
 mod stepped_model;
 mod trainer;

@@ -15,14 +15,14 @@ use super::weight_blocks::WeightBlocks;
 /// The prefix of the tensors of buffers.
 const BUFFER: &str = "buffer.";
 
-/// The tensors of parameters.
-pub(super) fn parameter_tensors(parameters: &Parameters) -> Vec<Tensor<'_>> {
+/// The tensors of parameters, their names behind a prefix.
+pub(super) fn parameter_tensors<'p>(parameters: &'p Parameters, prefix: &str) -> Vec<Tensor<'p>> {
     let layout = &parameters.layout;
     let all = [("", &layout.blocks, &parameters.weights), (BUFFER, &layout.buffers, &parameters.buffers)];
     let mut tensors: Vec<Tensor<'_>> = Vec::new();
-    for (prefix, blocks, values) in all {
+    for (kind, blocks, values) in all {
         tensors.extend(blocks.blocks().iter().map(|block| Tensor {
-            name: format!("{prefix}{}", block.name),
+            name: format!("{prefix}{kind}{}", block.name),
             shape: vec![block.rows, block.columns],
             values: Values::F32(&values[block.range()]),
         }));
@@ -30,43 +30,44 @@ pub(super) fn parameter_tensors(parameters: &Parameters) -> Vec<Tensor<'_>> {
     let dim = parameters.rows.dim();
     if parameters.layout.learns_relations {
         tensors.push(Tensor {
-            name: "relations".to_owned(),
+            name: format!("{prefix}relations"),
             shape: vec![parameters.relations.len() / dim, dim],
             values: Values::F32(&parameters.relations),
         });
     }
     let rows = &parameters.rows;
     tensors.push(Tensor {
-        name: "rows.entities".to_owned(),
+        name: format!("{prefix}rows.entities"),
         shape: vec![rows.learned().len()],
         values: Values::U32(bytemuck::cast_slice(rows.learned())),
     });
     tensors.push(Tensor {
-        name: "rows.values".to_owned(),
+        name: format!("{prefix}rows.values"),
         shape: vec![rows.learned().len(), dim],
         values: Values::F32(rows.learned_values()),
     });
     tensors
 }
 
-/// The parameters in a file.
+/// The parameters in a file, the names of their tensors behind a prefix.
 ///
 /// # Errors
 /// If a tensor is missing, or has another shape than the configuration and the graph give.
 pub(super) fn read_parameters(
     path: &Path,
     file: &TensorFile,
+    prefix: &str,
     layout: &Arc<ParameterLayout>,
     start: &StartVectors,
 ) -> Result<Parameters, RunError> {
-    let weights = read_blocks(path, file, &layout.blocks, "")?;
-    let buffers = read_blocks(path, file, &layout.buffers, BUFFER)?;
+    let weights = read_blocks(path, file, &layout.blocks, prefix)?;
+    let buffers = read_blocks(path, file, &layout.buffers, &format!("{prefix}{BUFFER}"))?;
     let relations = match layout.learns_relations {
-        true => file.f32("relations")?.to_vec(),
+        true => file.f32(&format!("{prefix}relations"))?.to_vec(),
         false => start.relations.clone(),
     };
-    let entities: Vec<EntityId> = file.u32("rows.entities")?.iter().copied().map(EntityId).collect();
-    let values = file.f32("rows.values")?.to_vec();
+    let entities = file.u32(&format!("{prefix}rows.entities"))?.iter().copied().map(EntityId).collect();
+    let values = file.f32(&format!("{prefix}rows.values"))?.to_vec();
     let rows = LearnedRows::with_copies(layout.entity_rows(start), entities, values);
     match rows {
         Some(rows) if relations.len() == start.relations.len() => {

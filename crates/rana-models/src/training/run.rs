@@ -173,7 +173,7 @@ impl Run {
     ) -> Result<Parameters, RunError> {
         let path = self.path.join(model_name(step));
         let (file, _) = TensorFile::open(&path, NOTE)?;
-        read_parameters(&path, &file, layout, start)
+        read_parameters(&path, &file, "", layout, start)
     }
 
     /// The calibration that was learned with the model, if one is kept; `Some(None)` if there were too few tasks.
@@ -269,7 +269,7 @@ impl Run {
         }
         let note = serde_json::to_string(&BestRecord { step: best.step, dev_mrr: best.dev_mrr })
             .map_err(|error| self.malformed(MANIFEST, &error.to_string()))?;
-        TensorFile::write(&path, (NOTE, &note), &parameter_tensors(&best.parameters))?;
+        TensorFile::write(&path, (NOTE, &note), &parameter_tensors(&best.parameters, ""))?;
         self.manifest.best = state.best_record();
         self.write_manifest()
     }

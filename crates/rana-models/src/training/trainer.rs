@@ -12,6 +12,7 @@ use super::error::TrainingError;
 use super::meta_task::{Contrasts, MetaTask};
 use super::parameters::Parameters;
 use super::run_config::RunConfig;
+use super::running_mean::RunningMean;
 use super::start_vectors::StartVectors;
 use super::stepped_model::{NegativeChoice, NegativeCounts, NegativeRule, StepResult, SteppedModel};
 use super::trainer_config::TrainerConfig;
@@ -66,6 +67,7 @@ impl<'a> Trainer<'a> {
             weight_moments: Moments::new(parameters.weights.len()),
             relation_moments: Moments::new(relations),
             row_moments: RowMoments::default(),
+            mean: trainer.mean_steps.map(|_| RunningMean::new(&parameters)),
             parameters,
             best: None,
             misses: 0,
@@ -124,7 +126,10 @@ impl<'a> Trainer<'a> {
     #[must_use]
     pub fn resume(mut self, mut state: TrainingState) -> Self {
         let base = Arc::clone(self.state.parameters.rows.base_table());
-        state.parameters.rows = state.parameters.rows.over(base);
+        state.parameters.rows = state.parameters.rows.over(Arc::clone(&base));
+        if let Some(mean) = &mut state.mean {
+            mean.parameters.rows = mean.parameters.rows.clone().over(base);
+        }
         self.episodes = self.episodes.resume(state.step * self.config.trainer.batch as u64);
         self.state = state;
         self
@@ -161,12 +166,31 @@ impl<'a> Trainer<'a> {
         self.model.freeze(parameters)
     }
 
-    /// A copy of the parameters as they stand, after the updates that rows have missed so far.
+    /// A copy of the parameters that are evaluated: those as they stand, or their mean over the last steps.
     fn parameters(&mut self) -> Arc<Parameters> {
+        self.catch_up();
+        let TrainingState { parameters, mean, .. } = &self.state;
+        Arc::new(mean.as_ref().filter(|mean| mean.samples > 0).map_or(parameters, |mean| &mean.parameters).clone())
+    }
+
+    /// Makes up for the updates that rows have missed so far.
+    fn catch_up(&mut self) {
         let learned = self.state.parameters.rows.learned().to_vec();
         let TrainingState { step, parameters, row_moments, .. } = &mut self.state;
         row_moments.catch_up(&self.config.trainer, *step, &mut parameters.rows, learned.into_iter());
-        Arc::new(self.state.parameters.clone())
+    }
+
+    /// Takes the parameters into their mean, if there is one and it is time.
+    fn update_mean(&mut self) {
+        let Some(span) = self.config.trainer.mean_steps else { return };
+        if !RunningMean::is_due(span, self.state.step) {
+            return;
+        }
+        self.catch_up();
+        let TrainingState { parameters, mean, .. } = &mut self.state;
+        if let Some(mean) = mean {
+            mean.add(span, parameters);
+        }
     }
 
     /// Draws the next batch of episodes with their negatives. The training continues with the batch after it.
@@ -249,6 +273,8 @@ impl<'a> Trainer<'a> {
         state.step += 1;
         state.loss_sum += result.loss;
         state.loss_steps += 1;
+        self.update_mean();
+        let state = &self.state;
         Ok(StepReport { step: state.step, loss: result.loss, diagnostics: result.diagnostics })
     }
 

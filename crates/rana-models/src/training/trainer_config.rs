@@ -85,6 +85,10 @@ pub struct TrainerConfig {
     /// Decoupled weight decay: each step subtracts learning rate × this × weight from every network weight. The paper
     /// is silent.
     pub weight_decay: f32,
+    /// Evaluate, choose and keep the mean of the parameters over about this many steps instead of the last ones; training
+    /// itself does not change. Unset means the last ones. The paper is silent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_steps: Option<u64>,
     /// The most steps. The paper is silent (D30).
     pub steps: u64,
     /// The number of steps between dev evaluations. The paper is silent (D30).
@@ -116,6 +120,7 @@ impl Default for TrainerConfig {
             adam_rows: RowUpdates::default(),
             max_norm: None,
             weight_decay: 0.0,
+            mean_steps: None,
             steps: 100_000,
             eval_every: 1000,
             patience: 10,
@@ -132,6 +137,7 @@ impl TrainerConfig {
         ("entity_learning_rate", "0.01"),
         ("lengths", "\"relative\""),
         ("warmup_steps", "1000"),
+        ("mean_steps", "2000"),
     ];
 
     /// Checks every field.
@@ -152,6 +158,7 @@ impl TrainerConfig {
         Is::share("adam_beta2", self.adam_beta2)?;
         Is::positive("adam_epsilon", self.adam_epsilon)?;
         Is::at_least_zero("weight_decay", self.weight_decay)?;
+        require(self.mean_steps != Some(0), "mean_steps", 0, "at least 1, or left out")?;
         require(self.steps > 0, "steps", self.steps, "at least 1")?;
         require(self.eval_every > 0, "eval_every", self.eval_every, "at least 1")
     }
@@ -181,6 +188,7 @@ mod tests {
             (TrainerConfig { adam_beta2: 1.0, ..base.clone() }, "adam_beta2"),
             (TrainerConfig { steps: 0, ..base.clone() }, "steps"),
             (TrainerConfig { max_norm: Some(0.0), ..base.clone() }, "max_norm"),
+            (TrainerConfig { mean_steps: Some(0), ..base.clone() }, "mean_steps"),
         ];
         for (config, field) in bad {
             assert_eq!(config.check().unwrap_err().field, field);

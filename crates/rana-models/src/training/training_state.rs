@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::adam::{Moments, RowMoments};
 use super::parameters::Parameters;
 use super::run_manifest::BestRecord;
+use super::running_mean::RunningMean;
 
 /// The best parameters so far.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub struct TrainingState {
     pub best: Option<Best>,
     /// Dev evaluations since the best one.
     pub misses: u64,
+    /// The mean of the parameters over the last steps, if that is what is evaluated.
+    pub(crate) mean: Option<RunningMean>,
     pub(crate) weight_moments: Moments,
     pub(crate) relation_moments: Moments,
     pub(crate) row_moments: RowMoments,

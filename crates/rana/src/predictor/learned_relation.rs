@@ -151,7 +151,7 @@ impl LearnedRelation {
         };
         calibration.threshold(precision).ok_or_else(|| PrecisionError::TooHigh {
             wanted: precision,
-            best: calibration.best_precision().map_or(0.0, |point| point.precision - point.error),
+            best: calibration.best_precision().map_or(0.0, |point| point.promised()),
         })
     }
 

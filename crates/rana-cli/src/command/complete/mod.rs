@@ -44,7 +44,7 @@ Examples:
   rana complete learned --support pairs.tsv --plausible --shard 2/8 --out part-2.parquet
 
 A file of pairs has head and tail, or head, relation and tail on each line, separated by tabs or commas; a header may \
-name the columns. A file of heads or candidates one name a line; \
+name the columns. A file of heads or candidates has one name a line; \
 `-` is standard input. Confidence is the chance that a benchmark would know the fact, given that the head has the \
 relation at all; it never changes the order of answers. With too few examples there is no confidence. \
 QuickStatements asks for Wikidata's names. Answers are the same whatever the shards, threads and formats.")]

@@ -1,7 +1,7 @@
 //! The rows of a file of pairs: head and tail, or head, relation and tail.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use rana::graph::format::Role;
@@ -39,21 +39,26 @@ impl Layout {
 
     /// The order that a header says; none if the row is no header.
     fn of_header(fields: &[&str]) -> Option<Self> {
-        let at = |role: Role| fields.iter().position(|field| Role::of_header(field) == Some(role));
-        let (head, tail) = (at(Role::Head)?, at(Role::Tail)?);
-        Some(Self { head, relation: at(Role::Relation), tail, width: fields.len() })
+        let names: Vec<&str> = fields.iter().map(|field| field.trim()).collect();
+        let (head, tail) = (Role::Head.column(&names)?, Role::Tail.column(&names)?);
+        Some(Self { head, relation: Role::Relation.column(&names), tail, width: fields.len() })
     }
+}
+
+/// Opens a file, or standard input for `-`.
+pub(super) fn open_input(file: &Path) -> io::Result<Box<dyn BufRead>> {
+    Ok(match file == Path::new("-") {
+        true => Box::new(io::stdin().lock()),
+        false => Box::new(BufReader::new(File::open(file)?)),
+    })
 }
 
 /// Reads a file of pairs, or standard input for `-`: separated by tabs, or, if its first line has none, by commas or
 /// semicolons. A header may name the columns.
 pub(super) fn read_pairs(file: &Path) -> Result<Vec<PairRow>, CliError> {
-    let failed = |source| CliError::io(file, "read the file", source);
     let mut text = String::new();
-    match file == Path::new("-") {
-        true => io::stdin().lock().read_to_string(&mut text).map_err(failed)?,
-        false => File::open(file).and_then(|mut file| file.read_to_string(&mut text)).map_err(failed)?,
-    };
+    let read = open_input(file).and_then(|mut input| input.read_to_string(&mut text));
+    read.map_err(|source| CliError::io(file, "read the file", source))?;
     rows(text.trim_start_matches('\u{feff}')).map_err(|(line, message)| CliError::Line {
         file: file.display().to_string(),
         line,

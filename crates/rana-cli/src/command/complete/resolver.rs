@@ -1,13 +1,12 @@
 //! Entities, types and pairs as people write them.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::BufRead;
 use std::path::Path;
 
 use rana::graph::{EntityId, Graph, Pair, RelationId, TypeId};
 use rana::predictor::Predictor;
 
-use super::pairs_file::{PairRow, read_pairs};
+use super::pairs_file::{PairRow, open_input, read_pairs};
 use crate::error::CliError;
 
 /// The pairs of a file, each with the relation that is written beside it.
@@ -148,12 +147,8 @@ impl<'p> Resolver<'p> {
     /// Reads what each line says; errors name the line.
     fn lines<T>(&self, file: &Path, read: impl Fn(&str) -> Result<T, CliError>) -> Result<Vec<T>, CliError> {
         let failed = |source| CliError::io(file, "read the file", source);
-        let input: Box<dyn BufRead> = match file == Path::new("-") {
-            true => Box::new(io::stdin().lock()),
-            false => Box::new(BufReader::new(File::open(file).map_err(failed)?)),
-        };
         let mut found = Vec::new();
-        for (at, line) in input.lines().enumerate() {
+        for (at, line) in open_input(file).map_err(failed)?.lines().enumerate() {
             let line = line.map_err(failed)?;
             let line = line.trim_end_matches('\r');
             if line.trim().is_empty() {

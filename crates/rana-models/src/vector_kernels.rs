@@ -3,10 +3,16 @@
 //! In `f32` they are written in vectors of whatever width the processor has; left to itself, the compiler
 //! takes sums apart into halves of a vector and less. In `f64`, where only tests run, they are plain.
 
-use pulp::Simd;
+use pulp::{Arch, Simd};
 use rana_embed::elementary_functions::{TANH_OVER, TANH_UNDER};
 
 use crate::real::{Real, add_scaled, dot};
+
+/// Runs a loop compiled for vectors of the width that the processor has. Each number comes out the same with any width.
+#[inline(always)]
+pub(crate) fn wide<R>(work: impl FnOnce() -> R) -> R {
+    Arch::new().dispatch(work)
+}
 
 /// A hidden layer `tanh(pair + other)` under `out`, and what its gradients are added to.
 pub(crate) struct HiddenRows<'r, T> {
@@ -211,7 +217,7 @@ fn tanh<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use pulp::{Arch, WithSimd};
+    use pulp::WithSimd;
 
     /// Runs every kernel on some rows: gives its results, and its sums added to ones.
     struct All<'a, T> {

@@ -13,6 +13,7 @@
 //! | `vector_training.rs`, `fused_training/` | the trainings of vectors and of `rana-fused` |
 //! | `trial/`, `sweep/`, `reproduction/` | one configuration measured, many of them, and the tables of the paper |
 //! | `report/` | plots, pages and tables |
+//! | `schedule.rs` | how long the rest of a learning or of `rana-fused` takes |
 //! | `settings.rs` | settings laid over each other |
 //!
 //! ```
@@ -29,6 +30,7 @@ pub mod predictor;
 pub mod report;
 #[cfg(feature = "plots")]
 pub mod reproduction;
+mod schedule;
 pub mod search;
 mod settings;
 #[cfg(feature = "plots")]

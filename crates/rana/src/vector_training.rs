@@ -1,14 +1,14 @@
 //! [`VectorTraining`]: from a graph and some facts of its tasks to vectors.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rana_embed::{
     Checkpoint, CheckpointError, Checkpoints, EmbedConfig, EmbeddingMetadata, EmbeddingSet, Pretraining,
     PretrainingOutcome, TrainError, Trainer, VectorError, training_metrics,
 };
 use rana_fewshot::{Fold, PretrainingFacts, tasks_without};
-use rana_graph::{Observer, Store};
+use rana_graph::{Fact, Graph, Observer, Store};
 
 /// A training of vectors that remembers which facts of tasks it saw.
 ///
@@ -97,6 +97,29 @@ impl<'s> VectorTraining<'s> {
 
 /// How often the state of a training is kept.
 pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
+
+/// Facts of a training that the speed of the machine is measured by.
+const SAMPLE: usize = 20_000;
+
+/// How long an epoch takes on this machine, told by a part of one.
+pub(crate) fn seconds_per_epoch(
+    graph: &Graph,
+    facts: &[Fact],
+    config: &EmbedConfig,
+) -> Result<f64, TrainError> {
+    let every = facts.len().div_ceil(SAMPLE).max(1);
+    let sample: Vec<Fact> = facts.iter().step_by(every).copied().collect();
+    if sample.is_empty() {
+        return Ok(0.0);
+    }
+    let share = facts.len() as f64 / sample.len() as f64;
+    let config = EmbedConfig { epochs: 1, ..config.clone() };
+    let training = Pretraining::of_facts(graph, &sample, config)?;
+    let mut trainer = training.trainer(None)?;
+    let started = Instant::now();
+    trainer.finish()?;
+    Ok(share * started.elapsed().as_secs_f64())
+}
 
 /// Trains from the checkpoint of an interrupted training, if there is one of the same facts and settings. Gives the
 /// trainer at its end, or nothing if the observer stopped it; then there is a new checkpoint.

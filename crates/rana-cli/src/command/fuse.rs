@@ -14,10 +14,10 @@ use serde::Serialize;
 
 use crate::error::CliError;
 use crate::settings::{SettingsFile, print_settings};
+use crate::staged_progress::StagedProgress;
 use crate::terminal::{BOLD, Terminal};
 use crate::text_table::table;
 use crate::thread_pool::in_pool;
-use crate::trials_progress::TrialsProgress;
 
 /// Train a model and weigh it with the evidence in the graph.
 ///
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &FuseArgs, terminal: &Terminal) -> Result<(), CliError> 
     let training = args.training(&store, config)?;
     // `out` is required unless the settings are printed.
     let out = args.out.clone().unwrap_or_default();
-    let progress = TrialsProgress::new(terminal);
+    let progress = StagedProgress::new(terminal);
     let trained = in_pool(args.threads, || training.train(&out, &store, &progress))?;
     drop(progress);
     let run = trained.map_err(|error| match error {

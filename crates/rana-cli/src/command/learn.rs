@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::error::CliError;
 use crate::human_numbers::{duration, size, thousands};
-use crate::learn_progress::LearnProgress;
+use crate::staged_progress::StagedProgress;
 use crate::terminal::{BOLD, DIM, Terminal};
 use crate::text_table::table;
 use crate::thread_pool::in_pool;
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &LearnArgs, terminal: &Terminal) -> Result<(), CliError>
         language: args.language.clone().or_else(|| language(|name| std::env::var(name).ok())),
         max_decompressed: args.max_decompressed,
     };
-    let progress = LearnProgress::new(terminal);
+    let progress = StagedProgress::new(terminal);
     let started = Instant::now();
     let learned = in_pool(args.threads, || match &args.sources[..] {
         [one] if Store::is_store(one) => {

@@ -80,6 +80,22 @@ pub(super) struct Pass<T> {
     pub(super) buffers: Vec<T>,
 }
 
+impl<T: Real> Pass<T> {
+    /// The pass of some of its pairs alone. In evaluation mode no pair depends on the others.
+    pub(super) fn of_pairs(mut self, learner: &Learner, pairs: &[usize]) -> Self {
+        let of = |values: &[T], width: usize| -> Vec<T> {
+            pairs.iter().flat_map(|&pair| &values[pair * width..(pair + 1) * width]).copied().collect()
+        };
+        for (layer, pass) in learner.layers.iter().zip(&mut self.layers) {
+            debug_assert!(pass.kept.is_empty());
+            pass.input = of(&pass.input, layer.inputs);
+            pass.normalised = of(&pass.normalised, layer.outputs);
+        }
+        self.output = of(&self.output, learner.dim);
+        self
+    }
+}
+
 /// The gradients of a pass.
 pub(super) struct LearnerGradients<T> {
     pub(super) weights: Vec<T>,

@@ -1,5 +1,7 @@
 //! One step of MetaR: the loss of a batch of tasks and the gradients of all that learns.
 
+use rana_graph::Pair;
+
 use super::config::MetarConfig;
 use super::learner::{Learner, Mode};
 use crate::real::{Real, add_scaled};
@@ -47,7 +49,7 @@ pub(super) fn step<T: Real>(inputs: Inputs<'_, T>, tasks: &[MetaTask], mode: Mod
     let Inputs { config, learner, weights, buffers, rows } = inputs;
     let (dim, shots) = (learner.dim, learner.shots());
     let (input, places) = pair_rows(rows, tasks.iter().map(|task| &task.support), shots);
-    let pass = learner.forward(weights, buffers, input, &places, mode);
+    let mut pass = learner.forward(weights, buffers, input, &places, mode);
     let mut starts = vec![0];
     for task in tasks {
         starts.push(starts[starts.len() - 1] + task.support.pairs().len());
@@ -57,26 +59,35 @@ pub(super) fn step<T: Real>(inputs: Inputs<'_, T>, tasks: &[MetaTask], mode: Mod
         (0..tasks.len()).flat_map(|at| mean_relation(&pass.output[pairs_of(at)], dim)).collect();
     let objective = Objective { settings: config.losses(), distance: &Translated, rows, row_width: dim };
     let batch = objective.batch(tasks, &relations);
-    let mut at_pairs = vec![T::ZERO; places.len() * dim];
+    // Late in training most tasks have no pair within the margin, so nothing goes back through the learner from them.
+    let is_still = |gradient: &[T]| mode == Mode::Evaluate && gradient.iter().all(|&value| value == T::ZERO);
+    let (mut moved, mut at_pairs) = (Vec::new(), Vec::new());
     for (at, gradient) in batch.relations.chunks_exact(dim).enumerate() {
+        if is_still(gradient) {
+            continue;
+        }
         let share = T::ONE / T::of((starts[at + 1] - starts[at]) as f64);
-        for pair in at_pairs[pairs_of(at)].chunks_exact_mut(dim) {
-            add_scaled(pair, share, gradient);
+        for pair in starts[at]..starts[at + 1] {
+            moved.push(pair);
+            at_pairs.extend(gradient.iter().map(|&value| share * value));
         }
     }
-    let gradients = learner.backward(weights, &pass, &places, at_pairs);
+    let buffers = std::mem::take(&mut pass.buffers);
+    let pass = if moved.len() < places.len() { pass.of_pairs(learner, &moved) } else { pass };
+    let moved_places: Vec<usize> = moved.iter().map(|&pair| places[pair]).collect();
+    let gradients = learner.backward(weights, &pass, &moved_places, at_pairs);
     let mut row_gradients = batch.rows;
     if config.train_entities {
-        let pairs = tasks.iter().flat_map(|task| task.support.pairs());
-        for (pair, gradient) in pairs.zip(gradients.input.chunks_exact(2 * dim)) {
-            row_gradients.push(pair.head, T::ONE, &gradient[..dim]);
-            row_gradients.push(pair.tail, T::ONE, &gradient[dim..]);
+        let pairs: Vec<&Pair> = tasks.iter().flat_map(|task| task.support.pairs()).collect();
+        for (&pair, gradient) in moved.iter().zip(gradients.input.chunks_exact(2 * dim)) {
+            row_gradients.push(pairs[pair].head, T::ONE, &gradient[..dim]);
+            row_gradients.push(pairs[pair].tail, T::ONE, &gradient[dim..]);
         }
     }
     StepResult {
         loss: batch.loss,
         weights: gradients.weights,
-        buffers: pass.buffers,
+        buffers,
         relations: Vec::new(),
         rows: row_gradients.summed(),
         diagnostics: batch.diagnostics,

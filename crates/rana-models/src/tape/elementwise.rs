@@ -1,20 +1,14 @@
 //! Operations number by number, and those that repeat a row or a column.
 
-use pulp::Arch;
 use rayon::prelude::*;
 
 use super::linear::add_column_sums;
 use super::tape::{BackPass, Tape, Var};
 use crate::real::{Real, add_scaled, dot};
+use crate::vector_kernels::wide;
 
 /// Numbers that are worked on at once. Their results do not depend on it.
 const CHUNK: usize = 1 << 14;
-
-/// Runs a loop compiled for vectors of the width that the processor has. Each number comes out the same with any width.
-#[inline(always)]
-pub(super) fn wide<R>(work: impl FnOnce() -> R) -> R {
-    Arch::new().dispatch(work)
-}
 
 /// `to = f(a)`, number by number.
 fn map<T: Real>(a: &[T], f: impl Fn(T) -> T + Sync) -> Vec<T> {

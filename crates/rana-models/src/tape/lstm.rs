@@ -2,10 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::elementwise::{sigmoid, wide};
+use super::elementwise::sigmoid;
 use super::tape::{Tape, Var};
 use crate::real::Real;
 use crate::training::{Block, WeightBlocks};
+use crate::vector_kernels::wide;
 
 /// The weights of an LSTM cell.
 #[derive(Clone, Debug)]

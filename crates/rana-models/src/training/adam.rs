@@ -5,6 +5,7 @@ use rana_graph::EntityId;
 use super::learned_rows::LearnedRows;
 use super::row_gradients::SummedRows;
 use super::trainer_config::{RowUpdates, TrainerConfig};
+use crate::vector_kernels::wide;
 
 /// The running means of gradients and of their squares.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -52,13 +53,15 @@ impl Adam {
         first: &mut [f32],
         second: &mut [f32],
     ) {
-        let moments = first.iter_mut().zip(second);
-        for ((value, &gradient), (first, second)) in values.iter_mut().zip(gradients).zip(moments) {
-            *first = self.beta1 * *first + (1.0 - self.beta1) * gradient;
-            *second = self.beta2 * *second + (1.0 - self.beta2) * gradient * gradient;
-            let (mean, square) = (*first / self.correction.0, *second / self.correction.1);
-            *value -= self.rate * mean / (square.sqrt() + self.epsilon);
-        }
+        wide(|| {
+            let moments = first.iter_mut().zip(second);
+            for ((value, &gradient), (first, second)) in values.iter_mut().zip(gradients).zip(moments) {
+                *first = self.beta1 * *first + (1.0 - self.beta1) * gradient;
+                *second = self.beta2 * *second + (1.0 - self.beta2) * gradient * gradient;
+                let (mean, square) = (*first / self.correction.0, *second / self.correction.1);
+                *value -= self.rate * mean / (square.sqrt() + self.epsilon);
+            }
+        });
     }
 }
 
@@ -70,13 +73,82 @@ pub(crate) struct RowMoments {
     pub(crate) last: Vec<u64>,
 }
 
-/// The number of steps without a gradient after which less than 10⁻⁹ of a row's momentum is left, so it no longer
-/// moves.
+/// Momentum below this share of the usual gradient no longer moves a row.
+const STILL: f32 = 1e-9;
+
+/// The number of steps without a gradient after which less than that is left of a row's momentum.
 fn longest_replay(beta1: f32) -> usize {
-    if beta1 == 0.0 { 1 } else { (1e-9f64.ln() / f64::from(beta1).ln()).ceil() as usize }
+    if beta1 == 0.0 { 1 } else { (f64::from(STILL).ln() / f64::from(beta1).ln()).ceil() as usize }
+}
+
+/// Steps whose constants are computed once for all rows.
+const RECENT: u64 = 256;
+
+/// A row that learns, with its moments and the step it was last updated at.
+struct LearningRow<'a> {
+    values: &'a mut [f32],
+    first: &'a mut [f32],
+    second: &'a mut [f32],
+    last: &'a mut u64,
+}
+
+/// Rows that learn, one behind the other from a slot on, with their moments.
+struct LearningRows<'a> {
+    dim: usize,
+    start: usize,
+    values: &'a mut [f32],
+    first: &'a mut [f32],
+    second: &'a mut [f32],
+    last: &'a mut [u64],
+}
+
+impl LearningRows<'_> {
+    /// How many rows are worth a thread of their own.
+    const SHARE: usize = 512;
+
+    /// Calls a function for some of the rows, on all threads. `slots` rise; each has something that belongs to the row.
+    fn for_each<T: Sync>(self, slots: &[(usize, T)], each: &(impl Fn(LearningRow<'_>, &T) + Sync)) {
+        let Self { dim, start, values, first, second, last } = self;
+        if slots.len() <= Self::SHARE {
+            for (slot, own) in slots {
+                let row = slot - start;
+                let range = row * dim..(row + 1) * dim;
+                let row = LearningRow {
+                    values: &mut values[range.clone()],
+                    first: &mut first[range.clone()],
+                    second: &mut second[range],
+                    last: &mut last[row],
+                };
+                each(row, own);
+            }
+            return;
+        }
+        let (left_slots, right_slots) = slots.split_at(slots.len() / 2);
+        let middle = right_slots[0].0;
+        let rows = middle - start;
+        let (left_values, values) = values.split_at_mut(rows * dim);
+        let (left_first, first) = first.split_at_mut(rows * dim);
+        let (left_second, second) = second.split_at_mut(rows * dim);
+        let (left_last, last) = last.split_at_mut(rows);
+        let left =
+            Self { dim, start, values: left_values, first: left_first, second: left_second, last: left_last };
+        let right = Self { dim, start: middle, values, first, second, last };
+        rayon::join(|| left.for_each(left_slots, each), || right.for_each(right_slots, each));
+    }
 }
 
 impl RowMoments {
+    fn rows<'a>(&'a mut self, rows: &'a mut LearnedRows) -> LearningRows<'a> {
+        LearningRows {
+            dim: rows.dim(),
+            start: 0,
+            values: rows.values_mut(),
+            first: &mut self.moments.first,
+            second: &mut self.moments.second,
+            last: &mut self.last,
+        }
+    }
+
     /// Moves rows against their gradients.
     pub(crate) fn update(
         &mut self,
@@ -86,27 +158,21 @@ impl RowMoments {
         gradients: &SummedRows<f32>,
     ) {
         let dim = rows.dim();
-        let slots: Vec<usize> = gradients.entities().iter().map(|&entity| rows.touch(entity)).collect();
+        let mut slots: Vec<(usize, &[f32])> =
+            gradients.iter().map(|(entity, gradient)| (rows.touch(entity), gradient)).collect();
+        slots.sort_unstable_by_key(|&(slot, _)| slot);
         let count = rows.learned().len();
         self.moments.first.resize(count * dim, 0.0);
         self.moments.second.resize(count * dim, 0.0);
         self.last.resize(count, step);
         let adam = Adam::at(config, step, config.entity_learning_rate_at(step));
-        let values = rows.values_mut();
-        for ((_, gradient), slot) in gradients.iter().zip(slots) {
-            let range = slot * dim..(slot + 1) * dim;
-            let row = &mut values[range.clone()];
-            adam.update(
-                row,
-                gradient,
-                &mut self.moments.first[range.clone()],
-                &mut self.moments.second[range],
-            );
+        self.rows(rows).for_each(&slots, &|row, gradient| {
+            adam.update(row.values, gradient, row.first, row.second);
             if let Some(most) = config.max_norm {
-                shorten(row, most);
+                shorten(row.values, most);
             }
-            self.last[slot] = step;
-        }
+            *row.last = step;
+        });
     }
 
     /// Makes up for the updates that rows have missed before a step, if that is wanted.
@@ -120,35 +186,36 @@ impl RowMoments {
         if config.adam_rows == RowUpdates::Sparse {
             return;
         }
-        let dim = rows.dim();
-        let mut slots: Vec<usize> = entities.filter_map(|entity| rows.slot(entity)).collect();
+        let mut slots: Vec<(usize, ())> =
+            entities.filter_map(|entity| Some((rows.slot(entity)?, ()))).collect();
         slots.sort_unstable();
         slots.dedup();
-        let zeros = vec![0.0; dim];
+        let zeros = vec![0.0; rows.dim()];
         let longest = longest_replay(config.adam_beta1);
-        for slot in slots {
-            let range = slot * dim..(slot + 1) * dim;
-            let row = &mut rows.values_mut()[range.clone()];
-            let missed = self.last[slot] + 1..step;
-            for past in missed.clone().take(longest) {
-                let adam = Adam::at(config, past, config.entity_learning_rate_at(past));
-                let (first, second) =
-                    (&mut self.moments.first[range.clone()], &mut self.moments.second[range.clone()]);
-                adam.update(row, &zeros, first, second);
+        let at = |step: u64| Adam::at(config, step, config.entity_learning_rate_at(step));
+        // Most rows have missed the same few steps.
+        let oldest = step.saturating_sub(RECENT);
+        let recent: Vec<Adam> = (oldest..step).map(at).collect();
+        self.rows(rows).for_each(&slots, &|row, ()| {
+            let missed = *row.last + 1..step;
+            let replayed = if row.first.iter().all(|&mean| mean == 0.0) { 0 } else { longest };
+            for past in missed.clone().take(replayed) {
+                let adam = past.checked_sub(oldest).map_or_else(|| at(past), |place| recent[place as usize]);
+                adam.update(row.values, &zeros, row.first, row.second);
             }
-            let rest = missed.count().saturating_sub(longest).min(i32::MAX as usize) as i32;
-            for (values, beta) in [
-                (&mut self.moments.first[range.clone()], config.adam_beta1),
-                (&mut self.moments.second[range], config.adam_beta2),
-            ] {
-                let decay = beta.powi(rest);
-                values.iter_mut().for_each(|value| *value *= decay);
+            let rest = missed.count().saturating_sub(replayed).min(i32::MAX as usize) as i32;
+            let (first_decay, second_decay) = (config.adam_beta1.powi(rest), config.adam_beta2.powi(rest));
+            row.first.iter_mut().for_each(|value| *value *= first_decay);
+            row.second.iter_mut().for_each(|value| *value *= second_decay);
+            let is_still = |(mean, square): (&f32, &f32)| mean.abs() <= STILL * square.sqrt();
+            if row.first.iter().zip(&*row.second).all(is_still) {
+                row.first.fill(0.0);
             }
             if let Some(most) = config.max_norm {
-                shorten(row, most);
+                shorten(row.values, most);
             }
-            self.last[slot] = self.last[slot].max(step.saturating_sub(1));
-        }
+            *row.last = (*row.last).max(step.saturating_sub(1));
+        });
     }
 }
 
@@ -192,7 +259,7 @@ mod tests {
                     full[2 * row..2 * row + 2].copy_from_slice(&gradient);
                 }
             }
-            let touched: Vec<EntityId> = gradients.summed().entities().to_vec();
+            let touched: Vec<EntityId> = gradients.summed().iter().map(|(entity, _)| entity).collect();
             lazy.catch_up(&config, step, &mut rows, touched.iter().copied());
             lazy.update(&config, step, &mut rows, &gradients.summed());
             let adam = Adam::at(&config, step, config.entity_learning_rate_at(step));
@@ -201,6 +268,34 @@ mod tests {
         lazy.catch_up(&config, 30, &mut rows, [EntityId(0), EntityId(1)].into_iter());
         for row in 0..2 {
             assert_eq!(rows.row(EntityId(row as u32)), &dense[2 * row..2 * row + 2]);
+        }
+    }
+
+    /// Many rows are shared out between threads; each is visited once, with what belongs to it.
+    #[test]
+    fn each_of_many_rows_is_moved_once() {
+        let count = 5 * LearningRows::SHARE;
+        let slots: Vec<(usize, f32)> =
+            (0..count).filter(|at| at % 3 != 1).map(|at| (at, at as f32)).collect();
+        let (mut values, mut first, mut second) =
+            (vec![0.0; 2 * count], vec![0.0; 2 * count], vec![0.0; 2 * count]);
+        let mut last = vec![0; count];
+        let rows = LearningRows {
+            dim: 2,
+            start: 0,
+            values: &mut values,
+            first: &mut first,
+            second: &mut second,
+            last: &mut last,
+        };
+        rows.for_each(&slots, &|row, own| {
+            row.values[1] += own;
+            *row.last += 1;
+        });
+        for at in 0..count {
+            let is_chosen = at % 3 != 1;
+            assert_eq!(last[at], u64::from(is_chosen));
+            assert_eq!(values[2 * at..2 * at + 2], [0.0, if is_chosen { at as f32 } else { 0.0 }]);
         }
     }
 

@@ -59,10 +59,6 @@ pub struct SummedRows<T> {
 }
 
 impl<T> SummedRows<T> {
-    pub(crate) fn entities(&self) -> &[EntityId] {
-        &self.entities
-    }
-
     /// Each row with its gradient.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (EntityId, &[T])> + '_ {
         (0..self.entities.len())

@@ -39,6 +39,9 @@ pub struct Trainer<'a> {
 }
 
 impl<'a> Trainer<'a> {
+    /// What observers are told that a training is called.
+    pub const STAGE: &'static str = "meta-training";
+
     /// A training from its start. `tasks` are those of the graph under the configuration's data mode.
     ///
     /// # Errors
@@ -170,7 +173,9 @@ impl<'a> Trainer<'a> {
     fn parameters(&mut self) -> Arc<Parameters> {
         self.catch_up();
         let TrainingState { parameters, mean, .. } = &self.state;
-        Arc::new(mean.as_ref().filter(|mean| mean.samples > 0).map_or(parameters, |mean| &mean.parameters).clone())
+        Arc::new(
+            mean.as_ref().filter(|mean| mean.samples > 0).map_or(parameters, |mean| &mean.parameters).clone(),
+        )
     }
 
     /// Makes up for the updates that rows have missed so far.
@@ -314,7 +319,7 @@ impl<'a> Trainer<'a> {
         log: &mut dyn TrainingLog,
     ) -> Result<TrainingOutcome, TrainingError> {
         let steps = self.config.trainer.steps;
-        observer.begin("meta-training", Some(steps), Unit::Steps);
+        observer.begin(Self::STAGE, Some(steps), Unit::Steps);
         observer.resume(self.state.step);
         if let Some(best) = &self.state.best {
             observer.measured(DEV, best.dev_mrr);

@@ -15,6 +15,8 @@ use rana_models::vectors::MeanTranslation;
 
 use super::error::FusedError;
 use super::parts::{Part, Parts};
+use super::stages::{EVIDENCE, MEASURING, stages};
+use crate::schedule::Schedule;
 use crate::trial::{Measures, Named, Trial, TrialError, VectorPlan, VectorSettings, Workspace, run_all};
 
 /// Where the parts are in a run.
@@ -99,9 +101,16 @@ impl FusedTraining {
             return Err(FusedError::Exists { path: path.to_owned() });
         }
         let started = Instant::now();
-        let parts = self.parts(store, &Workspace::new(path.join(PARTS)), observer)?;
+        let workspace = Workspace::new(path.join(PARTS));
+        // Before the first second of training.
+        for named in self.trials()? {
+            MetaTraining::check_tasks(store, &named.trial.config).map_err(TrialError::from)?;
+        }
+        let observer = Schedule::new(observer, stages(self, store, &workspace)?);
+        let parts = self.parts(store, &workspace, &observer)?;
         let evidence = &self.fused.evidence;
         let shots = self.model.trainer.shots;
+        observer.begin(MEASURING, None, Unit::Steps);
         let (trusted, without_folds) = (parts.learn(evidence), parts.learn_without_folds(evidence));
         let run = EvidenceRun {
             parts: self.part_paths(store, &Workspace::new(PARTS))?,
@@ -113,6 +122,7 @@ impl FusedTraining {
             trusted,
             candidates: CandidateRule::default(),
         };
+        observer.end();
         run.write(path, store, started.elapsed().as_secs_f64())?;
         Ok(run)
     }
@@ -134,7 +144,7 @@ impl FusedTraining {
             .iter()
             .map(|named| self.open(&named.trial, &edges, store, workspace, observer))
             .collect::<Result<Vec<_>, _>>()?;
-        observer.begin("gathering evidence", Some(self.fused.folds as u64), Unit::Steps);
+        observer.begin(EVIDENCE, Some(self.fused.folds as u64), Unit::Steps);
         let mut examples = Vec::new();
         for part in &parts[1..] {
             examples.push(self.examples(store, part)?);

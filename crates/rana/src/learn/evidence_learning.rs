@@ -19,6 +19,12 @@ const PARTS: usize = 5;
 /// How many scores may be spent on confidence.
 const SCORES: usize = 300_000_000;
 
+/// The stages of the learning.
+pub(super) const STAGES: [&str; 3] = [TRUST, QUALITY, CONFIDENCE];
+const TRUST: &str = "learning how far each kind of evidence is trusted";
+const QUALITY: &str = "measuring on relations left out";
+const CONFIDENCE: &str = "learning how sure answers are";
+
 /// What was learned about evidence.
 pub(super) struct EvidenceLearning {
     /// How far each source is trusted.
@@ -71,11 +77,7 @@ impl EvidenceLearning {
         let parts = PARTS.min(withheld.len());
         let shares = shares(withheld, parts);
         let tasks = withheld.tasks();
-        observer.begin(
-            "learning how far each kind of evidence is trusted",
-            Some(withheld.len() as u64),
-            Unit::Steps,
-        );
+        observer.begin(TRUST, Some(withheld.len() as u64), Unit::Steps);
         let mut examples = Vec::new();
         for share in &shares {
             examples.push(Examples::gather(config, &sources[share.group], tasks, &share.tasks)?);
@@ -107,7 +109,7 @@ impl EvidenceLearning {
             LEARNED => without_part[part].clone(),
             row => fixed(row),
         };
-        observer.begin("measuring on relations left out", Some(withheld.len() as u64), Unit::Steps);
+        observer.begin(QUALITY, Some(withheld.len() as u64), Unit::Steps);
         let mut relations = Vec::new();
         for share in &shares {
             let models: Vec<FusedModel> = rows
@@ -129,7 +131,7 @@ impl EvidenceLearning {
         let shots = vec![2, 5, 10];
         let heads = (SCORES / (shots.len() * candidates).max(1)).clamp(2, 30);
         let size = CalibrationSize { shots, heads };
-        observer.begin("learning how sure answers are", Some(withheld.len() as u64), Unit::Steps);
+        observer.begin(CONFIDENCE, Some(withheld.len() as u64), Unit::Steps);
         let mut answers = CalibrationExamples::default();
         for share in &shares {
             let model = FusedModel::new(sources[share.group].clone(), trust(chosen, share.part));

@@ -20,12 +20,12 @@ use super::known_facts::KnownFacts;
 use super::learning_identity::LearningIdentity;
 use super::measuring::SHOTS;
 use super::quality::{QUALITY, Quality};
-use super::schedule::Schedule;
 use super::vector_files::vectors;
 use super::vector_training_plan::Plan;
 use super::withheld_relations::{WithheldRelations, is_benchmark};
 use super::write_json::write_json;
 use crate::predictor::{Predictor, relation};
+use crate::schedule::{Schedule, Stage};
 
 /// Where everything is.
 const GRAPH: &str = "graph";
@@ -189,15 +189,20 @@ impl Learning {
             _ => plan.vectors.iter().map(|(config, _)| config.clone()).collect(),
         };
         identity.write(out, &configs)?;
-        let mut seconds: Vec<f64> = Vec::new();
-        for _ in 0..trainings {
-            seconds.extend(plan.vectors.iter().map(|(_, time)| time.as_secs_f64()));
-        }
+        let groups = withheld.groups.len();
+        let of_vectors = |group: Option<usize>| {
+            let stage = move |(config, time): &(EmbedConfig, Duration)| {
+                Stage::new(vector_stage(config.model, group, groups), time.as_secs_f64())
+            };
+            plan.vectors.iter().map(stage)
+        };
+        let mut stages: Vec<Stage> = (0..groups).flat_map(|group| of_vectors(Some(group))).collect();
         let entities = store.graph.entity_count() as f64;
         let evidence = withheld.len() as f64 * (0.2 + entities * 1.5e-6);
-        let at = seconds.len() - plan.vectors.len();
-        seconds.splice(at..at, [evidence, 1.2 * evidence, evidence]);
-        let schedule = Schedule::new(observer, seconds);
+        let parts = evidence_learning::STAGES.iter().zip([1.0, 1.2, 1.0]);
+        stages.extend(parts.map(|(name, share)| Stage::new(*name, share * evidence)));
+        stages.extend(of_vectors(None));
+        let schedule = Schedule::new(observer, stages);
         self.train(out, &store, &known, &withheld, &configs, &schedule, started)?;
         Ok(Predictor::open(out, None)?)
     }
@@ -223,7 +228,7 @@ impl Learning {
             let mut sets = Vec::new();
             for config in configs {
                 let path = out.join(WITHHELD).join(format!("{}-{number}", config.model));
-                let stage = format!("training vectors ({}) without the relations left out", config.model);
+                let stage = vector_stage(config.model, Some(number), withheld.groups.len());
                 sets.push(vectors(&path, graph, &known.without(group), config, &stage, observer)?);
             }
             sources.push(with_vectors(without.clone(), &sets));
@@ -233,7 +238,7 @@ impl Learning {
         let mut parts = PartPaths { model: None, vectors: None, products: None };
         for config in configs {
             let path = PathBuf::from(VECTORS).join(config.model.to_string());
-            let stage = format!("training vectors ({}) on every fact", config.model);
+            let stage = vector_stage(config.model, None, withheld.groups.len());
             vectors(&out.join(&path), graph, &known.facts, config, &stage, observer)?;
             match config.model {
                 ModelKind::TransE => parts.vectors = Some(path),
@@ -260,6 +265,17 @@ impl Learning {
         // Only the measurement needed these.
         let _ = fs::remove_dir_all(out.join(WITHHELD));
         Ok(())
+    }
+}
+
+/// What the training of vectors is called: without a group of relations, or on every fact.
+fn vector_stage(model: ModelKind, group: Option<usize>, groups: usize) -> String {
+    match group {
+        None => format!("training vectors ({model}) on every fact"),
+        Some(_) if groups == 1 => format!("training vectors ({model}) without the relations left out"),
+        Some(group) => {
+            format!("training vectors ({model}) without the relations left out, {} of {groups}", group + 1)
+        }
     }
 }
 

@@ -19,7 +19,6 @@
 //! | `known_facts.rs` | every fact that may be learned from |
 //! | `withheld_relations.rs` | the relations that are left out to measure |
 //! | `vector_training_plan.rs` | settings by the graph, the time and the memory |
-//! | `schedule.rs` | how long the rest takes |
 //! | `vector_files.rs` | the training of vectors, kept and resumed |
 //! | `evidence_learning.rs` | trust in evidence and confidence, each part of the relations by the others |
 //! | `measuring.rs` | how good models are on one relation |
@@ -33,7 +32,6 @@ mod learning;
 mod learning_identity;
 mod measuring;
 mod quality;
-mod schedule;
 mod vector_files;
 mod vector_training_plan;
 mod withheld_relations;

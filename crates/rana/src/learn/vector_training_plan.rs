@@ -1,14 +1,13 @@
 //! [`Plan`]: the settings of a learning, by the graph, the time and the memory that it may take.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rana_embed::{EmbedConfig, ModelKind, Pretraining, Validation};
+use rana_embed::{EmbedConfig, ModelKind, Validation};
 use rana_graph::{Fact, Graph};
 
 use super::error::LearnError;
+use crate::vector_training::seconds_per_epoch;
 
-/// Facts of the training that the speed of the machine is measured by.
-const SAMPLE: usize = 20_000;
 /// The share of a budget that is planned for vectors; the rest is for evidence, and for what goes slower than planned.
 const FOR_VECTORS: f64 = 0.6;
 /// Vectors of fewer epochs than this share of the usual ones are not worth their time.
@@ -106,20 +105,4 @@ fn usual(model: ModelKind, facts: usize, seed: u64) -> EmbedConfig {
         validation: Validation { every: 0, ..config.validation },
         ..config
     }
-}
-
-/// How long an epoch takes on this machine, told by a part of one.
-fn seconds_per_epoch(graph: &Graph, facts: &[Fact], config: &EmbedConfig) -> Result<f64, LearnError> {
-    let every = facts.len().div_ceil(SAMPLE).max(1);
-    let sample: Vec<Fact> = facts.iter().step_by(every).copied().collect();
-    if sample.is_empty() {
-        return Ok(0.0);
-    }
-    let share = facts.len() as f64 / sample.len() as f64;
-    let config = EmbedConfig { epochs: 1, ..config.clone() };
-    let training = Pretraining::of_facts(graph, &sample, config)?;
-    let mut trainer = training.trainer(None)?;
-    let started = Instant::now();
-    trainer.finish()?;
-    Ok(share * started.elapsed().as_secs_f64())
 }

@@ -2,7 +2,8 @@
 //!
 //! A relation is withheld by training vectors without its facts and by hiding its edges. It then stands for a relation
 //! that a user asks about: the model knows five of its facts and is asked for others. Relations are withheld together,
-//! so that one training of vectors serves all of them. If a graph has very few relations, each is withheld on its own.
+//! in groups, so that one training of vectors serves all of a group. A small graph has several groups. If a graph has very
+//! few relations, each is withheld on its own.
 
 use rana_fewshot::{CandidateBuilder, CandidateConfig};
 use rana_graph::{EntityId, Pair, RelationId, Split, Store, Task, TaskSet, TaskSetBuilder};
@@ -20,7 +21,12 @@ const MOST_RELATIONS: usize = 60;
 const TOGETHER: f64 = 0.2;
 /// The share of all facts that one of them may have.
 const ONE: f64 = 0.05;
-/// If fewer can be withheld together, each is withheld on its own.
+/// If the first group has fewer relations, there are others: what is learned from few relations is rough.
+const ENOUGH: usize = 30;
+/// The most groups, and the most facts that vectors are trained on for all of them together: each group takes a training.
+const MOST_GROUPS: usize = 5;
+const MOST_FACTS: usize = 400_000;
+/// If fewer can be withheld in groups, each is withheld on its own.
 const FEW: usize = 5;
 /// How many are withheld on their own, and the share of all facts that such a relation may have.
 const MOST_ALONE: usize = 5;
@@ -95,16 +101,27 @@ impl WithheldRelations {
 /// Groups of relations, given in the order of preference, that are withheld together.
 fn groups(all: &[RelationId], facts: impl Fn(RelationId) -> usize, total: usize) -> Vec<Vec<RelationId>> {
     let share = |of: f64| (of * total as f64) as usize;
-    let (mut room, mut together) = (share(TOGETHER), Vec::new());
-    for &relation in all {
-        let size = facts(relation);
-        if together.len() < MOST_RELATIONS && size <= room.min(share(ONE)) {
-            room -= size;
-            together.push(relation);
+    let most_groups = (MOST_FACTS / total.max(1)).clamp(1, MOST_GROUPS);
+    let mut rest = all.to_vec();
+    let mut groups: Vec<Vec<RelationId>> = Vec::new();
+    while groups.iter().map(Vec::len).sum::<usize>() < ENOUGH && groups.len() < most_groups {
+        let (mut room, mut together) = (share(TOGETHER), Vec::new());
+        rest.retain(|&relation| {
+            let size = facts(relation);
+            let is_taken = together.len() < MOST_RELATIONS && size <= room.min(share(ONE));
+            if is_taken {
+                room -= size;
+                together.push(relation);
+            }
+            !is_taken
+        });
+        if together.is_empty() {
+            break;
         }
+        groups.push(together);
     }
-    if together.len() >= FEW {
-        return vec![together];
+    if groups.iter().map(Vec::len).sum::<usize>() >= FEW {
+        return groups;
     }
     let mut alone: Vec<RelationId> =
         all.iter().copied().filter(|&relation| facts(relation) <= share(ONE_ALONE)).collect();
@@ -131,11 +148,18 @@ mod tests {
 
     #[test]
     fn many_relations_are_withheld_together_and_leave_most_facts() {
-        let many = sizes(&[20; 100]);
-        assert_eq!(many, [vec![20; 20]]);
         // One that is too large stays.
         assert_eq!(sizes(&[&[500][..], &[10; 100]].concat()), [vec![10; 30]]);
         assert_eq!(sizes(&[&[50_000][..], &[10; 100]].concat())[0].len(), MOST_RELATIONS);
+    }
+
+    #[test]
+    fn a_small_graph_has_several_groups_and_each_relation_is_in_one() {
+        assert_eq!(sizes(&[20; 100]), [vec![20; 20], vec![20; 20]]);
+        // All but the two that are too large.
+        assert_eq!(sizes(&[&[100, 200][..], &[10; 12]].concat()), [[10; 8].to_vec(), [10; 4].to_vec()]);
+        // Training on a large graph takes its time, so there is one group.
+        assert_eq!(sizes(&[10_000; 30]), [vec![10_000; 6]]);
     }
 
     #[test]

@@ -223,11 +223,16 @@ impl VectorSettings {
         })
     }
 
+    /// What observers are told that the training is called.
+    pub(crate) fn stage(&self) -> String {
+        format!("pre-training {} (seed {})", self.config.model, self.config.seed)
+    }
+
     fn train(&self, store: &Store, path: &Path, observer: &dyn Observer) -> Result<(), TrialError> {
         let target = EmbeddingSet::target(path)?;
         let training = VectorTraining::new(store, self.config.clone(), self.facts, self.fold, self.shots)?;
         let pretraining = training.pretraining();
-        let stage = format!("pre-training {} (seed {})", self.config.model, self.config.seed);
+        let stage = self.stage();
         let checkpoint = path.join(EmbeddingSet::CHECKPOINT);
         let trainer = train_resumably::<TrialError>(pretraining, &checkpoint, &stage, observer)?;
         let trainer = trainer.ok_or(TrialError::Stopped)?;

@@ -1,10 +1,10 @@
-//! [`LearnProgress`]: the progress display of `rana learn`, and its stop on Ctrl-C.
+//! [`StagedProgress`]: the progress display of commands with many stages, and their stop on Ctrl-C.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rana::graph::{Observer, Unit};
+use rana::graph::{Observer, Turn, Unit};
 
 use crate::human_numbers::duration;
 use crate::interrupt::stop_on_interrupt;
@@ -12,7 +12,7 @@ use crate::progress_bar::Bar;
 use crate::terminal::Terminal;
 
 /// A bar for each stage with the time left for the whole command; in a log, a line for each stage and now and then.
-pub(crate) struct LearnProgress<'t> {
+pub(crate) struct StagedProgress<'t> {
     terminal: &'t Terminal,
     bar: Bar,
     stage: Mutex<Stage>,
@@ -28,7 +28,7 @@ struct Stage {
 /// How often a log says how long it still takes.
 const NOTE_EVERY: Duration = Duration::from_secs(30);
 
-impl<'t> LearnProgress<'t> {
+impl<'t> StagedProgress<'t> {
     pub(crate) fn new(terminal: &'t Terminal) -> Self {
         let stage = Stage { name: String::new(), left: None, noted: Instant::now() };
         let bar = terminal.progress_of_whole();
@@ -49,7 +49,7 @@ impl Stage {
     }
 }
 
-impl Observer for LearnProgress<'_> {
+impl Observer for StagedProgress<'_> {
     fn begin(&self, name: &str, total: Option<u64>, unit: Unit) {
         let mut stage = self.stage();
         name.clone_into(&mut stage.name);
@@ -82,6 +82,10 @@ impl Observer for LearnProgress<'_> {
             self.note(&text);
         }
         self.bar.say(|| text);
+    }
+
+    fn turn(&self, turn: &Turn<'_>) {
+        self.note(&format!("training {} of {}: {}", turn.at, turn.of, turn.label));
     }
 
     fn note(&self, line: &str) {

@@ -1,25 +1,41 @@
-//! [`Schedule`]: how long the rest of a learning takes.
+//! [`Schedule`]: how long the rest of work takes that has several stages.
 
+use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rana_graph::{Observer, Unit};
+use rana_graph::{Observer, Turn, Unit};
 
 /// How often the time left is told.
 const TELL_EVERY: Duration = Duration::from_millis(500);
 /// The machine may be so many times as slow or as fast as expected; beyond that a measurement is too short to trust.
 const WIDEST_PACE: f64 = 10.0;
 
-/// The stages of a learning and how long each is expected to take. Progress is passed on, and the time left for all of
-/// them is told beside it.
-pub(super) struct Schedule<'w> {
+/// A stage of work.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Stage {
+    /// What it is called when it begins.
+    pub(crate) name: String,
+    /// How long it is expected to take.
+    pub(crate) seconds: f64,
+}
+
+impl Stage {
+    pub(crate) fn new(name: impl Into<String>, seconds: f64) -> Self {
+        Self { name: name.into(), seconds }
+    }
+}
+
+/// The stages of work and how long each is expected to take. Progress is passed on, and the time left for all of them is
+/// told beside it.
+pub(crate) struct Schedule<'w> {
     observer: &'w dyn Observer,
     state: Mutex<State>,
 }
 
 struct State {
-    /// The expected seconds of the stages that have not begun.
-    ahead: Vec<f64>,
+    /// The stages that have not begun.
+    ahead: VecDeque<Stage>,
     /// The expected seconds of the stage that runs, and its share that is done.
     running: f64,
     total: Option<u64>,
@@ -33,12 +49,11 @@ struct State {
 }
 
 impl<'w> Schedule<'w> {
-    /// Stages that are to come, by their expected seconds.
-    pub(super) fn new(observer: &'w dyn Observer, seconds: Vec<f64>) -> Self {
-        let mut ahead = seconds;
-        ahead.reverse();
+    /// Work with stages that are to come in this order. A stage that does not come, because it was done before, costs no
+    /// time.
+    pub(crate) fn new(observer: &'w dyn Observer, stages: Vec<Stage>) -> Self {
         let state = State {
-            ahead,
+            ahead: stages.into(),
             running: 0.0,
             total: None,
             done: 0,
@@ -64,6 +79,14 @@ impl<'w> Schedule<'w> {
 }
 
 impl State {
+    /// A stage begins: it and all before it are no longer ahead. One that was not expected takes no time.
+    fn begin(&mut self, name: &str, total: Option<u64>) {
+        let place = self.ahead.iter().position(|stage| stage.name == name);
+        let begun = place.and_then(|place| self.ahead.drain(..=place).next_back());
+        self.running = begun.map_or(0.0, |stage| stage.seconds);
+        (self.total, self.done, self.resumed) = (total, 0, 0);
+    }
+
     /// The share of the stage that some work is.
     fn share(&self, of: u64) -> f64 {
         self.total.map_or(0.0, |total| of as f64 / total.max(1) as f64).min(1.0)
@@ -73,7 +96,7 @@ impl State {
     fn left(&self, seconds: f64) -> Duration {
         let share = self.share(self.done);
         let done = self.expected + (share - self.share(self.resumed)) * self.running;
-        let ahead = (1.0 - share) * self.running + self.ahead.iter().sum::<f64>();
+        let ahead = (1.0 - share) * self.running + self.ahead.iter().map(|stage| stage.seconds).sum::<f64>();
         // The first seconds say little about the pace: some expected ones count beside them.
         let pace = (seconds + 2.0) / (done + 2.0);
         Duration::from_secs_f64((ahead * pace.clamp(1.0 / WIDEST_PACE, WIDEST_PACE)).max(0.0))
@@ -82,10 +105,7 @@ impl State {
 
 impl Observer for Schedule<'_> {
     fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
-        self.change(true, |state| {
-            state.running = state.ahead.pop().unwrap_or(0.0);
-            (state.total, state.done, state.resumed) = (total, 0, 0);
-        });
+        self.change(true, |state| state.begin(stage, total));
         self.observer.begin(stage, total, unit);
     }
 
@@ -110,6 +130,13 @@ impl Observer for Schedule<'_> {
         self.observer.end();
     }
 
+    fn turn(&self, turn: &Turn<'_>) {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = Some(state.left(state.started.elapsed().as_secs_f64()));
+        drop(state);
+        self.observer.turn(&Turn { left, ..*turn });
+    }
+
     fn note(&self, line: &str) {
         self.observer.note(line);
     }
@@ -123,9 +150,32 @@ impl Observer for Schedule<'_> {
 mod tests {
     use super::*;
 
+    fn stages(of: &[(&str, f64)]) -> Vec<Stage> {
+        of.iter().map(|&(name, seconds)| Stage::new(name, seconds)).collect()
+    }
+
+    #[test]
+    fn stages_that_do_not_come_and_stages_that_were_not_expected_cost_no_time() {
+        let schedule =
+            Schedule::new(&(), stages(&[("one", 50.0), ("two", 20.0), ("one", 10.0), ("two", 5.0)]));
+        let left = |seconds: f64| schedule.state.lock().unwrap().left(seconds).as_secs_f64();
+        assert!((left(0.0) - 85.0).abs() < 1e-9);
+        // The first stage was done before.
+        schedule.begin("two", Some(1), Unit::Steps);
+        assert!((left(0.0) - 35.0).abs() < 1e-9);
+        schedule.advance(1);
+        schedule.end();
+        schedule.begin("something else", None, Unit::Steps);
+        schedule.end();
+        assert!((left(20.0) - 15.0).abs() < 1e-9);
+        schedule.begin("one", Some(2), Unit::Steps);
+        schedule.advance(1);
+        assert!((left(25.0) - 10.0).abs() < 1e-9);
+    }
+
     #[test]
     fn what_an_earlier_call_did_says_nothing_about_the_pace() {
-        let schedule = Schedule::new(&(), vec![100.0, 100.0, 30.0]);
+        let schedule = Schedule::new(&(), stages(&[("one", 100.0), ("two", 100.0), ("three", 30.0)]));
         let left = |seconds: f64| schedule.state.lock().unwrap().left(seconds).as_secs_f64();
         schedule.begin("one", Some(1), Unit::Steps);
         schedule.resume(1);
@@ -141,7 +191,7 @@ mod tests {
 
     #[test]
     fn what_is_left_follows_the_pace_of_what_is_done() {
-        let schedule = Schedule::new(&(), vec![10.0, 30.0]);
+        let schedule = Schedule::new(&(), stages(&[("one", 10.0), ("two", 30.0)]));
         let left = |seconds: f64| schedule.state.lock().unwrap().left(seconds).as_secs_f64();
         assert!((left(0.0) - 40.0).abs() < 1e-9);
         schedule.begin("one", Some(4), Unit::Steps);

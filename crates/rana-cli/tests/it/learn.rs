@@ -161,6 +161,11 @@ fn what_would_surprise_is_said() {
     let measured = &answers["relation"]["precision"]["measured"];
     let number = |field: &str| measured[field].as_f64().unwrap();
     assert!(number("precision") - number("error") >= 0.3 && number("answers") >= 20.0, "{measured}");
+    // What is asked is said as it was written.
+    assert_eq!(answers["relation"]["precision"]["wanted"], 0.3);
+    let asks = ["complete", "learned", "--relation", "P364", "--plausible", "--precision", "0.99999"];
+    let (code, error) = fail(dir, &asks);
+    assert!(code == 2 && error.contains("promises a precision of 0.99999 by"), "{error}");
     // Nothing that is sure enough.
     let output = ask(&["--head", "film1", "--min-confidence", "1", "--out", "none.tsv"]);
     let said = text(&output.stderr);

@@ -48,7 +48,7 @@ pub enum PrecisionError {
     },
     /// No confidence had so high a precision.
     #[error(
-        "no confidence promises a precision of {wanted} by what was measured on relations left out; the best is {best:.2}"
+        "no confidence promises a precision of {wanted} by what was measured on relations left out; the best is {best:.3}"
     )]
     TooHigh {
         /// What was asked for.

@@ -12,6 +12,7 @@ use std::collections::HashSet;
 use std::io::{BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{ArgAction, Args, ValueHint};
 use rana::answer_writer::{AnswerError, AnswerFormat, AnswerWriter};
@@ -99,11 +100,11 @@ pub(crate) struct CompleteArgs {
     #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
     min_score: Option<f32>,
     /// No answers that are less sure, from 0 to 1.
-    #[arg(long, value_name = "SHARE", value_parser = share)]
+    #[arg(long, value_name = "SHARE", value_parser = share::<f32>)]
     min_confidence: Option<f32>,
     /// As sure as it takes for this share of the answers to be right, as measured on relations that were left out.
-    #[arg(long, value_name = "SHARE", conflicts_with = "min_confidence", value_parser = share)]
-    precision: Option<f32>,
+    #[arg(long, value_name = "SHARE", conflicts_with = "min_confidence", value_parser = share::<f64>)]
+    precision: Option<f64>,
     /// Say why, for each answer.
     #[arg(long)]
     reasons: bool,
@@ -125,9 +126,9 @@ pub(crate) struct CompleteArgs {
     threads: Option<u16>,
 }
 
-fn share(text: &str) -> Result<f32, String> {
+fn share<T: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<T, String> {
     match text.parse() {
-        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        Ok(share) if (T::from(0)..=T::from(1)).contains(&share) => Ok(share),
         _ => Err(format!("`{text}` is not a share; say a number from 0 to 1")),
     }
 }

@@ -9,7 +9,7 @@ use crate::error::CliError;
 /// A precision that was asked for and can be promised.
 #[derive(Serialize)]
 pub(super) struct PromisedPrecision {
-    wanted: f32,
+    wanted: f64,
     /// What was measured on relations that were left out.
     measured: PrecisionPoint,
 }
@@ -19,9 +19,9 @@ impl PromisedPrecision {
     ///
     /// # Errors
     /// If no confidence promises it.
-    pub(super) fn new(learned: &LearnedRelation, wanted: f32) -> Result<Self, CliError> {
+    pub(super) fn new(learned: &LearnedRelation, wanted: f64) -> Result<Self, CliError> {
         let refused = |error| CliError::Usage(format!("--precision {wanted}: {error}"));
-        let measured = learned.confidence_for(wanted.into()).map_err(refused)?;
+        let measured = learned.confidence_for(wanted).map_err(refused)?;
         Ok(Self { wanted, measured })
     }
 

@@ -67,6 +67,7 @@ pub(crate) enum Command {
     Fuse(command::fuse::FuseArgs),
     Sweep(command::sweep::SweepArgs),
     Eval(command::eval::EvalArgs),
+    Compare(command::compare::CompareArgs),
     Complete(command::complete::CompleteArgs),
     Serve(command::serve::ServeArgs),
     Reproduce(command::reproduce::ReproduceArgs),

@@ -165,7 +165,11 @@ impl CardSettings {
         })
     }
 
-    fn check(&self, subject: NamedModel<'_>, others: &[NamedModel<'_>]) -> Result<(), FewShotError> {
+    pub(crate) fn check(
+        &self,
+        subject: NamedModel<'_>,
+        others: &[NamedModel<'_>],
+    ) -> Result<(), FewShotError> {
         if self.shots == 0 {
             return Err(EpisodeError::NoShots.into());
         }
@@ -180,7 +184,7 @@ impl CardSettings {
     }
 
     /// Ranks the queries of every task behind every support.
-    fn rank(
+    pub(crate) fn rank(
         &self,
         model: &dyn FewShotModel,
         rankings: &[TaskRanking<'_>],

@@ -9,11 +9,13 @@
 //! | `candidate_policy.rs` | which entities a true tail competes with |
 //! | `few_shot_evaluation.rs`, `few_shot_report.rs` | the ranks on the official support |
 //! | `card_evaluation.rs`, `row_ranks.rs`, `evaluation_card.rs`, `averages.rs`, `peak_memory.rs` | the evaluation card |
+//! | `comparison.rs` | two models side by side, relation by relation |
 //! | `confidence/` | how scores become confidence, and how reliable that is |
 
 mod averages;
 mod candidate_policy;
 mod card_evaluation;
+mod comparison;
 pub mod confidence;
 mod evaluation_card;
 mod few_shot_evaluation;
@@ -27,6 +29,7 @@ mod test_models;
 pub use averages::{Averages, Spread};
 pub use candidate_policy::CandidatePolicy;
 pub use card_evaluation::{CardSettings, NamedModel};
+pub use comparison::{ComparedKind, ComparedQueries, ComparedRelation, Comparison, QueryChange, QueryKind};
 pub use evaluation_card::{
     BaselineRow, CardResult, Common, EvaluationCard, HitsAt, Official, Protocol, Provenance, RelationCard,
     RelationMrr, RelationResampled, Resampled, Ties,

@@ -4,9 +4,9 @@ use rana_embed::link_prediction::Rank;
 use rana_fewshot::SupportError;
 
 /// The ranks of one row: by draw, task and query.
-pub(super) struct RowRanks {
-    pub(super) official: Vec<Vec<Rank>>,
-    pub(super) draws: Vec<Vec<Vec<Rank>>>,
+pub(crate) struct RowRanks {
+    pub(crate) official: Vec<Vec<Rank>>,
+    pub(crate) draws: Vec<Vec<Vec<Rank>>>,
     /// Why there are no draws though some were asked for.
     pub(super) not_resampled: Option<SupportError>,
 }

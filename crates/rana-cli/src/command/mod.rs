@@ -1,6 +1,7 @@
 //! One file or folder per subcommand: its arguments, and the calls to the library. What several share: `few_shot_args.rs`
 //! (which relations are few-shot) and `stored_vectors.rs` (where the vectors of a graph are).
 
+pub(crate) mod compare;
 pub(crate) mod complete;
 pub(crate) mod completions;
 pub(crate) mod embed;
@@ -38,6 +39,7 @@ pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<(), CliError>
         Command::Fuse(args) => fuse::run(&args, terminal),
         Command::Sweep(args) => sweep::run(&args, terminal),
         Command::Eval(args) => eval::run(&args, terminal),
+        Command::Compare(args) => compare::run(&args, terminal),
         Command::Complete(args) => complete::run(&args, terminal),
         Command::Serve(args) => serve::run(&args, terminal),
         Command::Reproduce(args) => reproduce::run(&args, terminal),

@@ -4,6 +4,7 @@
 mod benchmarks;
 mod cli;
 mod command;
+mod compare;
 mod complete;
 #[path = "../../../../tests/datasets.rs"]
 mod datasets;

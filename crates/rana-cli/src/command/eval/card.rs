@@ -140,7 +140,7 @@ impl<'a> Cards<'a> {
 }
 
 /// The same error with the name of the relation instead of its id.
-fn named(error: FewShotError, store: &Store) -> CliError {
+pub(crate) fn named(error: FewShotError, store: &Store) -> CliError {
     match error {
         FewShotError::Episode(EpisodeError::TooFewFacts { relation, facts, shots }) => {
             CliError::TooFewFacts { relation: store.graph.relation_name(relation).to_owned(), facts, shots }

@@ -15,6 +15,7 @@ use rana::embed::{EmbeddingSet, ModelKind, Norm};
 use rana::graph::{HeldOut, Split, Store};
 use rana::models::OpenedRun;
 
+pub(crate) use self::card::named;
 use self::card::{CardArgs, Cards};
 use self::vector_evaluation::{VectorEvaluation, VectorReport};
 use super::stored_vectors::{only_vectors, vectors_path};

@@ -159,13 +159,6 @@ impl EmbeddingSet {
         }
     }
 
-    /// A copy of the rows, to train them further.
-    #[must_use]
-    pub fn parameters(&self) -> Parameters {
-        let Vectors { model, norm, dim, inverses, entities, relations } = self.vectors();
-        Parameters { model, norm, dim, inverses, entities: entities.to_vec(), relations: relations.to_vec() }
-    }
-
     /// Takes the directory at `path` to write vectors to, before they are trained: it is made if it is not there, must be
     /// writable, and no other process may write it.
     ///

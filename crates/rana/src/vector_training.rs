@@ -122,24 +122,18 @@ pub(crate) fn seconds_per_epoch(
 }
 
 /// Trains from the checkpoint of an interrupted training, if there is one of the same facts and settings. Gives the
-/// trainer at its end, or nothing if the observer stopped it; then there is a new checkpoint. A training that begins starts
-/// from given vectors, or from random ones.
+/// trainer at its end, or nothing if the observer stopped it; then there is a new checkpoint.
 pub(crate) fn train_resumably<'p, E: From<TrainError> + From<CheckpointError>>(
     pretraining: &'p Pretraining<'_>,
-    start: Option<&EmbeddingSet>,
     checkpoint: &Path,
     stage: &str,
     observer: &dyn Observer,
 ) -> Result<Option<Trainer<'p>>, E> {
     // A checkpoint that cannot be read, or is of other facts, only costs the time to begin again.
     let kept = Checkpoint::read(checkpoint).ok().filter(|kept| kept.config == *pretraining.config());
-    let new = || match start {
-        Some(start) => pretraining.trainer_from(start.parameters()),
-        None => pretraining.trainer(None),
-    };
-    let mut trainer = match kept.map(|kept| pretraining.trainer(Some(kept))) {
-        Some(Ok(trainer)) => trainer,
-        _ => new()?,
+    let mut trainer = match pretraining.trainer(kept) {
+        Ok(trainer) => trainer,
+        Err(_) => pretraining.trainer(None)?,
     };
     let checkpoints = Checkpoints { path: checkpoint, every: CHECKPOINT_EVERY };
     let report = pretraining.run(&mut trainer, stage, observer, Some(checkpoints))?;

@@ -33,9 +33,6 @@ pub enum TrainError {
         "the checkpoint was made from other facts; train from the start, or give the facts it was made from"
     )]
     OtherFacts,
-    /// Rows to start from are of another graph or of other settings.
-    #[error("the rows to start from are of another graph or of other settings")]
-    OtherRows,
     /// The validation failed.
     #[error(transparent)]
     Validation(#[from] LinkPredictionError),

@@ -105,14 +105,6 @@ impl<'g> Pretraining<'g> {
         }
     }
 
-    /// A new trainer that starts from given rows instead of random ones.
-    ///
-    /// # Errors
-    /// If there are no facts, or the rows are not those of this graph and these settings.
-    pub fn trainer_from(&self, start: Parameters) -> Result<Trainer<'_>, TrainError> {
-        Trainer::from_rows(self.config.clone(), &self.data, start)
-    }
-
     /// Trains until all epochs are done, validation stops improving, or the observer stops it. This is one stage for the
     /// observer.
     ///

@@ -89,25 +89,6 @@ impl<'d> Trainer<'d> {
         Ok(Self { data, checkpoint: Checkpoint::start(config, data.fingerprint(), parameters) })
     }
 
-    /// A new training that starts from given rows instead of random ones.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new), or if the rows are not those of this graph and these settings.
-    pub fn from_rows(
-        config: EmbedConfig,
-        data: &'d TrainingData<'d>,
-        start: Parameters,
-    ) -> Result<Self, TrainError> {
-        let mut this = Self::new(config, data)?;
-        let shape =
-            |of: &Parameters| (of.model, of.norm, of.dim, of.inverses, of.entities.len(), of.relations.len());
-        if shape(&start) != shape(&this.checkpoint.parameters) {
-            return Err(TrainError::OtherRows);
-        }
-        this.checkpoint.parameters = start;
-        Ok(this)
-    }
-
     /// A training that resumes from a checkpoint.
     ///
     /// In deterministic mode the result has the same bits as without the interruption.

@@ -229,7 +229,7 @@ impl Learning {
             for config in configs {
                 let path = out.join(WITHHELD).join(format!("{}-{number}", config.model));
                 let stage = vector_stage(config.model, Some(number), withheld.groups.len());
-                sets.push(vectors(&path, graph, &known.without(group), config, None, &stage, observer)?);
+                sets.push(vectors(&path, graph, &known.without(group), config, &stage, observer)?);
             }
             sources.push(with_vectors(without.clone(), &sets));
         }
@@ -239,19 +239,7 @@ impl Learning {
         for config in configs {
             let path = PathBuf::from(VECTORS).join(config.model.to_string());
             let stage = vector_stage(config.model, None, withheld.groups.len());
-            let warm = std::env::var("RANA_WARM").ok().and_then(|v| v.parse::<f64>().ok());
-            let earlier = match warm {
-                Some(_) => Some(
-                    EmbeddingSet::open(out.join(WITHHELD).join(format!("{}-0", config.model)), graph)
-                        .unwrap(),
-                ),
-                None => None,
-            };
-            let config = &EmbedConfig {
-                epochs: (f64::from(config.epochs) * warm.unwrap_or(1.0)).round() as u32,
-                ..config.clone()
-            };
-            vectors(&out.join(&path), graph, &known.facts, config, earlier.as_ref(), &stage, observer)?;
+            vectors(&out.join(&path), graph, &known.facts, config, &stage, observer)?;
             match config.model {
                 ModelKind::TransE => parts.vectors = Some(path),
                 _ => parts.products = Some(path),

@@ -9,14 +9,13 @@ use rana_graph::{Fact, Graph, Observer, Unit};
 use super::error::LearnError;
 use crate::vector_training::train_resumably;
 
-/// Opens the vectors at `path` if they were trained on these facts with these settings; otherwise trains them, from others if
-/// there are any to start from, and writes them there.
+/// Opens the vectors at `path` if they were trained on these facts with these settings; otherwise trains them and writes
+/// them there.
 pub(super) fn vectors(
     path: &Path,
     graph: &Graph,
     facts: &[Fact],
     config: &EmbedConfig,
-    start: Option<&EmbeddingSet>,
     stage: &str,
     observer: &dyn Observer,
 ) -> Result<EmbeddingSet, LearnError> {
@@ -34,7 +33,7 @@ pub(super) fn vectors(
     }
     let target = EmbeddingSet::target(path)?;
     let checkpoint = path.join(EmbeddingSet::CHECKPOINT);
-    let trainer = train_resumably::<LearnError>(&training, start, &checkpoint, stage, observer)?;
+    let trainer = train_resumably::<LearnError>(&training, &checkpoint, stage, observer)?;
     let trainer = trainer.ok_or(LearnError::Stopped)?;
     let metadata = EmbeddingMetadata {
         origin: "learn".to_owned(),

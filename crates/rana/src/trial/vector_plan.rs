@@ -234,7 +234,7 @@ impl VectorSettings {
         let pretraining = training.pretraining();
         let stage = self.stage();
         let checkpoint = path.join(EmbeddingSet::CHECKPOINT);
-        let trainer = train_resumably::<TrialError>(pretraining, None, &checkpoint, &stage, observer)?;
+        let trainer = train_resumably::<TrialError>(pretraining, &checkpoint, &stage, observer)?;
         let trainer = trainer.ok_or(TrialError::Stopped)?;
         training.vectors(trainer)?.write_to(&target)?;
         // It only takes room from here on.

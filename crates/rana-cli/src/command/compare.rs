@@ -38,7 +38,7 @@ pub(crate) struct CompareArgs {
     #[arg(value_name = "RUN", value_hint = ValueHint::DirPath)]
     run: PathBuf,
     /// What it is compared with: another run on the same graph, or a row of its evaluation card by name, such as
-    /// untrained, mean-translation or rules. If not given, the first row of the card that there is.
+    /// untrained, mean-translation or rules. If not given, the model before training; if it has none, the first row.
     #[arg(value_name = "OTHER", value_hint = ValueHint::DirPath)]
     other: Option<String>,
     /// The tasks: test or dev.
@@ -97,6 +97,9 @@ pub(crate) fn run(args: &CompareArgs, terminal: &Terminal) -> Result<(), CliErro
     terminal.result(&report, |out| report.print(out))
 }
 
+/// How the name of the row of an untrained model ends.
+const UNTRAINED: &str = "untrained";
+
 /// The other model of a comparison, and what it is called.
 struct Other {
     name: String,
@@ -141,11 +144,15 @@ impl CompareArgs {
             rows.push((baseline.kind().name().to_owned(), Arc::new(baseline)));
         }
         let names = rows.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
-        let found = match &self.other {
-            None => rows.into_iter().next(),
-            Some(wanted) => rows.into_iter().find(|(name, _)| name == wanted),
+        // The untrained model has the name of the model in its own.
+        let is = |name: &str, wanted: &str| {
+            name == wanted || name.strip_suffix(wanted).is_some_and(|of| of.ends_with('-'))
         };
-        let (name, model) = found.ok_or_else(|| {
+        let place = match &self.other {
+            None => rows.iter().position(|(name, _)| is(name, UNTRAINED)).or(Some(0)),
+            Some(wanted) => rows.iter().position(|(name, _)| is(name, wanted)),
+        };
+        let (name, model) = place.and_then(|place| rows.into_iter().nth(place)).ok_or_else(|| {
             let other = self.other.as_deref().unwrap_or_default();
             CliError::Usage(format!("`{other}` is neither a run nor a row of the card; rows are {names}"))
         })?;

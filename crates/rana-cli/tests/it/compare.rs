@@ -16,7 +16,10 @@ fn runs_and_rows_of_the_card_are_compared_relation_by_relation() {
     let dir = dir.path();
     for (seed, out) in [("1", "one"), ("2", "other")] {
         let train = ["train", path(&benchmark), "--preset", "umls", "--seed", seed, "--out", out, "--quiet"];
-        run(dir, &[&train[..], &["--set", "steps=50", "--set", "eval_every=25", "--set", "batch=8"]].concat());
+        run(
+            dir,
+            &[&train[..], &["--set", "steps=50", "--set", "eval_every=25", "--set", "batch=8"]].concat(),
+        );
     }
     let compared = json(dir, &["compare", "one", "other", "--draws", "3"]);
     // The numbers are those of the cards.
@@ -33,7 +36,7 @@ fn runs_and_rows_of_the_card_are_compared_relation_by_relation() {
     }
     assert!(compared["changes"].is_null());
 
-    // A row of the card by name; without a name the first one.
+    // A row of the card by name; without a name the model before training.
     let rows = ["untrained", "rules"].map(|row| json(dir, &["compare", "one", row, "--draws", "0"]));
     assert_ne!(rows[0]["mrr"][1], rows[1]["mrr"][1]);
     assert_eq!(json(dir, &["compare", "one", "--draws", "0"]), rows[0]);
@@ -49,7 +52,12 @@ fn runs_and_rows_of_the_card_are_compared_relation_by_relation() {
     assert!(printed.contains(relation) && printed.contains("of the total"), "{printed}");
 
     let (code, error) = fail(dir, &["compare", "one", "nonsense"]);
-    assert!(code == 2 && error.contains("neither a run nor a row of the card; rows are untrained"), "{error}");
+    assert!(
+        code == 2
+            && error
+                .contains("neither a run nor a row of the card; rows are mean-translation, rana-untrained"),
+        "{error}"
+    );
     let (code, error) = fail(dir, &["compare", "one", "other", "--relation", "nonsense"]);
     assert!(code == 2 && error.contains("nonsense"), "{error}");
     // Another graph.

@@ -5,6 +5,7 @@ mod cli;
 mod command;
 mod error;
 mod escaped_output;
+mod few_arenas;
 mod hint;
 mod human_numbers;
 mod interrupt;

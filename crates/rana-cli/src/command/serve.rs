@@ -11,6 +11,7 @@ use serde::Serialize;
 use tracing::level_filters::LevelFilter;
 
 use crate::error::CliError;
+use crate::few_arenas::use_few_arenas;
 use crate::human_numbers::thousands;
 use crate::terminal::{BOLD, DIM, Terminal};
 
@@ -110,6 +111,7 @@ fn start_log(level: LogLevel, as_json: bool) {
 }
 
 pub(crate) fn run(args: &ServeArgs, terminal: &Terminal) -> Result<(), CliError> {
+    use_few_arenas();
     serve(&args.run, args.graph.as_deref(), &args.server, "", terminal)
 }
 

@@ -1,13 +1,21 @@
 #!/usr/bin/env python3
 """Mixed load on `rana serve` for a while, with `kill -9` and restart every few minutes.
 
-    python3 scripts/soak.py RUN [--minutes 30] [--rana target/release/rana] [--kill-every 180]
+    python3 scripts/soak.py RUN [--minutes 30] [--rana target/release/rana] [--kill-every 180] [--last-leg 720]
 
 RUN is a directory of `rana learn` or a run. Clients complete, search, decide, export, reload, send garbage, read slowly and
-go away in the middle. At the end it prints one JSON object: requests by kind and status, the median and the 99th
-percentile of each, decisions acknowledged and lost, and the memory of the server after each start and before each kill.
-It fails (exit 1) if an acknowledged decision is lost, an answer is a 500, or memory grows by more than 5 % after the first
-minute of a start. Only the standard library is needed.
+go away in the middle. The server is killed every three minutes but for the last leg, which shows slow growth. The run is
+loaded again five times in each leg, and every three minutes in the last one. At the end it prints one JSON object: requests
+by kind and status, the median and the 99th percentile of each, decisions acknowledged and lost, and the memory of the server.
+
+Memory is what is resident without mapped files (RssAnon), read every second. Compared are the medians of two windows of each
+leg: its third half minute and its last half minute. Before the first, the cache of learned relations fills, and the run is
+loaded again four times, because the allocator keeps room for the run before. A server keeps every decision, so memory must
+grow with them. How much one takes is measured at the starts, before any request: the slope of memory over the number of
+decisions in the file. `growth` is all of it, `beyond_decisions` what is left without that.
+
+It fails (exit 1) if an acknowledged decision is lost, an answer is a 500, or memory grows by more than 5 % beyond decisions.
+Only the standard library is needed.
 """
 
 import argparse
@@ -18,6 +26,7 @@ import os
 import random
 import signal
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -31,7 +40,8 @@ class Server:
     def __init__(self, options, decisions):
         self.options, self.decisions = options, decisions
         self.process, self.address, self.lock = None, None, threading.Lock()
-        self.memory = []
+        # By start: its time, its memory before any request with the number of decisions, and all readings.
+        self.begun, self.at_start, self.readings = 0.0, [], []
 
     def start(self):
         command = [self.options.rana, "serve", self.options.run, "--listen", "127.0.0.1:0", "--json",
@@ -43,8 +53,25 @@ class Server:
             if line.strip() == "}":
                 break
         host, port = json.loads(text)["address"].rsplit(":", 1)
+        self.process = process
+        # The index of names is made in another thread.
+        time.sleep(1.0)
+        self.at_start.append((json.loads(text)["decisions"], self.resident()))
+        self.begun, self.readings = time.monotonic(), []
         with self.lock:
-            self.process, self.address = process, (host, int(port))
+            self.address = (host, int(port))
+
+    def watch(self, over):
+        """Reads the memory every second."""
+        while not over.wait(1.0):
+            try:
+                self.readings.append((time.monotonic() - self.begun, self.resident()))
+            except (OSError, KeyError):
+                pass  # It was killed.
+
+    def median(self, start, end):
+        """The median of the memory between two times of this leg, in kB."""
+        return statistics.median([memory for at, memory in self.readings if start <= at <= end])
 
     def resident(self):
         """The resident memory in kB without pages of mapped files."""
@@ -177,12 +204,21 @@ def share(values, at):
     return round(1000 * values[min(len(values) - 1, int(at * len(values)))], 1) if values else None
 
 
+def bytes_of_a_decision(starts):
+    """The slope of the memory of starts over their numbers of decisions."""
+    counts, memories = zip(*starts)
+    count, memory = statistics.mean(counts), statistics.mean(memories)
+    spread = sum((of - count) ** 2 for of in counts)
+    return 1024 * sum((of - count) * (kb - memory) for of, kb in starts) / spread if spread else 0.0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run")
     parser.add_argument("--rana", default="target/release/rana")
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--kill-every", type=float, default=180)
+    parser.add_argument("--last-leg", type=float, default=720)
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
@@ -201,32 +237,54 @@ def main():
     threads = [threading.Thread(target=clients.run, args=(number,)) for number in range(options.clients)]
     for thread in threads:
         thread.start()
-    end, starts, growth = time.monotonic() + 60 * options.minutes, 1, []
-    while time.monotonic() < end:
-        leg = min(options.kill_every, max(1.0, end - time.monotonic()))
-        first_minute = min(60.0, leg / 2)
-        time.sleep(first_minute)
-        early = server.resident()
-        time.sleep(leg / 4)
-        server.process.send_signal(signal.SIGHUP)
-        time.sleep(max(0.0, leg - first_minute - leg / 4))
-        late = server.resident()
-        growth.append({"after_a_minute_kB": early, "before_the_kill_kB": late, "growth": round(late / early - 1, 4)})
-        server.kill()
-        if time.monotonic() < end:
+    threading.Thread(target=server.watch, args=(clients.over,), daemon=True).start()
+    growth = []
+    legs = []
+    left = 60 * options.minutes
+    while left > options.last_leg + 1:
+        legs.append(min(options.kill_every, left - options.last_leg))
+        left -= legs[-1]
+    legs.append(left)
+    for number, leg in enumerate(legs):
+        warm, window = min(90.0, leg / 2), min(30.0, leg / 6)
+        before = len(clients.acknowledged)
+        reloads = [warm * share for share in (0.1, 0.2, 0.3, 0.4)]
+        following = warm + window
+        while following <= leg - 2 * window:
+            reloads.append(following)
+            following += options.kill_every
+        for at in reloads:
+            time.sleep(max(0.0, at - (time.monotonic() - server.begun)))
+            server.process.send_signal(signal.SIGHUP)
+        time.sleep(max(0.0, leg - (time.monotonic() - server.begun)))
+        early, late = server.median(warm - window, warm), server.median(leg - window, leg)
+        growth.append({"seconds": leg, "reloads": len(reloads), "early_kB": early, "late_kB": late,
+                       "decisions": len(clients.acknowledged) - before,
+                       "readings_kB": [memory for _, memory in server.readings[:: max(1, len(server.readings) // 12)]]})
+        if number + 1 < len(legs):
+            server.kill()
             server.start()
-            starts += 1
     clients.over.set()
     for thread in threads:
         thread.join()
+    server.kill()
+    server.start()
+    server.kill()
     kept = journal(decisions)
     lost = [one for one in clients.acknowledged
             if (kept.get(one[0], {}).get("verdict"), one[0] in kept) != (one[3], True)]
     failures = sum(counts[500] for counts in clients.statuses.values())
-    most = max((of["growth"] for of in growth), default=0.0)
+    slope = bytes_of_a_decision(server.at_start)
+    for of in growth:
+        # Those from the middle of one window to the middle of the other.
+        span = 1 - min(90.0, of["seconds"] / 2) / of["seconds"]
+        own = of["decisions"] * span * slope / 1024
+        of["growth"] = round(of["late_kB"] / of["early_kB"] - 1, 4)
+        of["beyond_decisions"] = round((of["late_kB"] - own) / of["early_kB"] - 1, 4)
+    most = max((of["beyond_decisions"] for of in growth), default=0.0)
     result = {
         "minutes": options.minutes,
-        "starts": starts,
+        "starts": len(legs),
         "requests": sum(sum(counts.values()) for counts in clients.statuses.values()),
         "statuses": {kind: {str(key): count for key, count in counts.items()} for kind, counts in sorted(clients.statuses.items())},
         "milliseconds": {kind: {"p50": share(times, 0.5), "p99": share(times, 0.99), "most": share(times, 1.0)}
@@ -234,8 +292,10 @@ def main():
         "decisions_acknowledged": len(clients.acknowledged),
         "decisions_lost": len(lost),
         "answers_500": failures,
+        "bytes_of_a_decision": round(slope),
+        "at_start": [{"decisions": count, "kB": memory} for count, memory in server.at_start],
         "memory": growth,
-        "most_growth": most,
+        "most_growth_beyond_decisions": most,
     }
     print(json.dumps(result, indent=1))
     sys.exit(1 if lost or failures or most > 0.05 else 0)

@@ -1,29 +1,50 @@
-//! Ctrl-C: work is asked to stop, so that it can keep what is done.
+//! Ctrl-C and termination: work is asked to stop, so that it can keep what is done; or the program ends without leaving
+//! what is half written.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use rana::graph::remove_unfinished;
+
+/// The exit code of a program that was interrupted.
+const INTERRUPTED: i32 = 130;
+
+/// The flag of work that stops by itself, and when it was first raised.
+static STOP: Mutex<Option<(Arc<AtomicBool>, Option<Instant>)>> = Mutex::new(None);
 
 /// A flag that Ctrl-C or a termination signal sets. A second signal ends the program at once.
 pub(crate) fn stop_on_interrupt() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    *STOP.lock().unwrap_or_else(PoisonError::into_inner) = Some((Arc::clone(&stop), None));
+    // This fails only if the process has this handler already.
+    let _ = ctrlc::set_handler(interrupted);
+    stop
+}
+
+/// Lets Ctrl-C or a termination signal end the program without leaving temporary files. A program that was started to
+/// ignore hang-ups is not changed: the next one removes what it leaves.
+pub(crate) fn clean_up_on_interrupt() {
+    let _ = ctrlc::try_set_handler(interrupted);
+}
+
+fn interrupted() {
     /// One Ctrl-C may arrive twice, because a wrapper forwards it. Signals within this time count as one.
     const SAME: Duration = Duration::from_secs(1);
-    let stop = Arc::new(AtomicBool::new(false));
-    let raised = Arc::clone(&stop);
-    let mut first = None;
-    // This fails only if the process has a handler already, and it has not.
-    let _ = ctrlc::set_handler(move || {
-        raised.store(true, Ordering::Relaxed);
-        if first.get_or_insert_with(Instant::now).elapsed() > SAME {
-            std::process::exit(130);
+    if let Some((stop, first)) = &mut *STOP.lock().unwrap_or_else(PoisonError::into_inner) {
+        stop.store(true, Ordering::Relaxed);
+        if first.get_or_insert_with(Instant::now).elapsed() <= SAME {
+            return;
         }
-    });
-    stop
+    }
+    remove_unfinished();
+    std::process::exit(INTERRUPTED);
 }
 
 /// The command line of this process, for messages that say how to resume.
 pub(crate) fn resume_command() -> String {
-    let words = std::env::args().skip(1).map(|word| match word.contains(char::is_whitespace) {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let words = words.map(|word| match word.contains(char::is_whitespace) {
         true => format!("'{word}'"),
         false => word,
     });

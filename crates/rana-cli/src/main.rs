@@ -8,6 +8,7 @@ mod escaped_output;
 mod hint;
 mod human_numbers;
 mod interrupt;
+mod one_arena;
 mod progress_bar;
 mod settings;
 mod staged_progress;

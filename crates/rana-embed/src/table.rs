@@ -69,6 +69,13 @@ impl Table {
         &self.values[index * self.dim..(index + 1) * self.dim]
     }
 
+    /// The values of `count` rows from one on; `None` if there are not so many.
+    #[must_use]
+    pub fn span(&self, first: usize, count: usize) -> Option<&[f32]> {
+        let end = first.checked_add(count)?.checked_mul(self.dim)?;
+        self.values.get(first.checked_mul(self.dim)?..end)
+    }
+
     /// All values, row after row.
     #[must_use]
     pub fn values(&self) -> &[f32] {

@@ -27,4 +27,9 @@ pub trait AdaptedRelation: Send + Sync {
     fn reasons(&self, _pair: Pair, _others: &[EntityId]) -> Reasons {
         Reasons::default()
     }
+
+    /// The memory that it keeps for itself, in bytes, roughly. It may grow while pairs are scored.
+    fn kept_bytes(&self) -> usize {
+        0
+    }
 }

@@ -34,6 +34,9 @@ pub(crate) struct Report {
     refused: u64,
     peak_mb: u64,
     slowest_ms: u128,
+    /// The slowest case, and the first at which memory was at its peak.
+    slowest: u64,
+    largest: u64,
     pub(crate) findings: Vec<Finding>,
 }
 
@@ -47,10 +50,10 @@ pub(crate) struct Finding {
 
 impl Report {
     pub(crate) fn print(&self) {
-        let Self { target, cases, accepted, refused, peak_mb, slowest_ms, findings } = self;
+        let Self { target, cases, accepted, refused, peak_mb, slowest_ms, slowest, largest, findings } = self;
         println!(
-            "{target}: {cases} cases, {accepted} accepted, {refused} refused, peak {peak_mb} MB, slowest {slowest_ms} ms, \
-             {} findings",
+            "{target}: {cases} cases, {accepted} accepted, {refused} refused, peak {peak_mb} MB (case {largest}), \
+             slowest {slowest_ms} ms (case {slowest}), {} findings",
             findings.len()
         );
         for Finding { case, what, input } in findings {
@@ -89,6 +92,8 @@ pub(crate) fn supervise(
         refused: 0,
         peak_mb: 0,
         slowest_ms: 0,
+        slowest: 0,
+        largest: 0,
         findings: Vec::new(),
     };
     let mut next = 0;
@@ -155,7 +160,9 @@ impl Worker {
         loop {
             let line = self.lines.recv_timeout(LOOK);
             let peak = self.peak_mb();
-            report.peak_mb = report.peak_mb.max(peak);
+            if peak > report.peak_mb {
+                (report.peak_mb, report.largest) = (peak, case);
+            }
             if peak > ceilings.memory_mb {
                 return Err((case, self.end(format!("{peak} MB"))));
             }
@@ -182,7 +189,10 @@ impl Worker {
                     return Err((case, format!("the worker ended: {status}")));
                 }
             }
-            report.slowest_ms = report.slowest_ms.max(begun.elapsed().as_millis());
+            let taken = begun.elapsed().as_millis();
+            if taken > report.slowest_ms {
+                (report.slowest_ms, report.slowest) = (taken, case);
+            }
         }
     }
 

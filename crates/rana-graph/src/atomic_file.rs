@@ -5,6 +5,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use crate::unfinished::Unfinished;
+
 const BUFFER: usize = 256 * 1024;
 /// Separates the name of a file from the id of the process that is writing it and a random number.
 const UNFINISHED: &str = ".unfinished-";
@@ -36,12 +38,7 @@ pub fn write_file_atomically<E: From<io::Error>>(
         return Ok(out.flush()?);
     }
     sweep(path);
-    let temporary = beside(path)?;
-    let outcome = write_and_rename(path, &temporary, write);
-    if outcome.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    outcome
+    write_and_rename(path, &Unfinished::at(beside(path)?), write)
 }
 
 /// The name of the file that a temporary file was written for, if `name` is that of a temporary file left
@@ -58,13 +55,13 @@ pub fn unfinished(name: &str) -> Option<&str> {
 
 fn write_and_rename<E: From<io::Error>>(
     path: &Path,
-    temporary: &Path,
+    temporary: &Unfinished,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut out = BufWriter::with_capacity(BUFFER, File::create_new(temporary)?);
+    let mut out = BufWriter::with_capacity(BUFFER, File::create_new(temporary.path())?);
     write(&mut out)?;
     out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-    fs::rename(temporary, path)?;
+    fs::rename(temporary.path(), path)?;
     sync_directory(parent(path))?;
     Ok(())
 }
@@ -148,7 +145,7 @@ mod tests {
         assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
         let chosen = beside(&path).unwrap();
         std::os::unix::fs::symlink(&victim, &chosen).unwrap();
-        assert!(write_and_rename::<io::Error>(&path, &chosen, |_| Ok(())).is_err());
+        assert!(write_and_rename::<io::Error>(&path, &Unfinished::at(&chosen), |_| Ok(())).is_err());
         assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
     }
 }

@@ -58,6 +58,7 @@ mod statistics;
 mod store;
 pub mod synth;
 mod tasks;
+mod unfinished;
 mod without_relations;
 
 pub use array::Array;
@@ -84,3 +85,4 @@ pub use statistics::{
 };
 pub use store::{Counts, FileRecord, Input, Manifest, STORE_VERSION, Store, StoreError, TaskCounts};
 pub use tasks::{HeadRelation, Task, TaskSet, TaskSetBuilder};
+pub use unfinished::remove_unfinished;

@@ -19,17 +19,30 @@ pub(crate) trait EntityTable: Send + Sync {
     fn head(&self, entity: EntityId) -> Cow<'_, [f32]> {
         self.entity(entity)
     }
+
+    /// The rows of `count` tails from one on, where they stand one behind the other.
+    fn span(&self, _first: EntityId, _count: usize) -> Option<&[f32]> {
+        None
+    }
 }
 
 impl EntityTable for Arc<Parameters> {
     fn entity(&self, entity: EntityId) -> Cow<'_, [f32]> {
         Cow::Borrowed(self.rows.row(entity))
     }
+
+    fn span(&self, first: EntityId, count: usize) -> Option<&[f32]> {
+        self.rows.span(first, count)
+    }
 }
 
 impl EntityTable for Table {
     fn entity(&self, entity: EntityId) -> Cow<'_, [f32]> {
         Cow::Borrowed(self.row(entity.index()))
+    }
+
+    fn span(&self, first: EntityId, count: usize) -> Option<&[f32]> {
+        Table::span(self, first.index(), count)
     }
 }
 
@@ -63,8 +76,16 @@ impl<E: EntityTable> AdaptedRelation for Translation<E> {
             Norm::L2 => Similarity::L2,
         };
         let shape = Blocks::one(heads.len(), candidates.len(), dim);
-        let candidates = self.gathered.rows(candidates, |tail| self.rows.entity(tail));
+        let candidates = self.gathered.rows(
+            candidates,
+            |tail| self.rows.entity(tail),
+            |first, count| self.rows.span(first, count),
+        );
         similarity.scores(shape, &queries, &candidates, out);
+    }
+
+    fn kept_bytes(&self) -> usize {
+        self.gathered.kept_bytes()
     }
 }
 
@@ -84,8 +105,24 @@ mod tests {
             out
         };
         let used = translation();
-        for candidates in [&all[..80], &all[20..], &all[..80], &all[3..4]] {
+        let odd: Vec<EntityId> = all.iter().copied().filter(|entity| entity.0 % 10 != 3).collect();
+        for candidates in [&odd[..80], &all[20..], &odd[5..], &odd[..80], &all[3..4], &all[..80]] {
             assert_eq!(scores(&used, candidates), scores(&translation(), candidates));
         }
+    }
+
+    /// A server keeps many relations, and most of them have every entity as a candidate: each had a copy of the table.
+    #[test]
+    fn rows_that_stand_together_are_not_copied() {
+        let table = Table::new(100, 3, (0..300).map(|at| at as f32).collect::<Vec<f32>>()).unwrap();
+        let translation = Translation::new(table, Norm::L2, vec![1.0; 3]);
+        let all: Vec<EntityId> = (0..100).map(EntityId).collect();
+        let mut out = vec![0.0; 100];
+        translation.scores(&[EntityId(5)], &all, &mut out);
+        translation.scores(&[EntityId(5)], &all[10..90], &mut out[..80]);
+        assert_eq!(translation.kept_bytes(), 0);
+        let odd: Vec<EntityId> = all.into_iter().filter(|entity| entity.0 != 50).collect();
+        translation.scores(&[EntityId(5)], &odd, &mut out[..99]);
+        assert_eq!(translation.kept_bytes(), 99 * (4 + 12));
     }
 }

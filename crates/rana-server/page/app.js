@@ -11,6 +11,7 @@ import { decide, decided, decisions, load, onDecision, retry, unsaved } from "./
 const DECISIONS_SHOWN = 200;
 const FORMATS = {
   tsv: "TSV, tab-separated",
+  sheet: "TSV for spreadsheets",
   jsonl: "JSON Lines",
   ntriples: "N-Triples",
   turtle: "Turtle",

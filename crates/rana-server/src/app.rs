@@ -40,7 +40,7 @@ impl App {
             relations: RelationTable::new(predictor.store()),
             predictor,
             decisions: Arc::clone(&self.decisions),
-            learned: LearnedCache::new(self.config.limits.learned),
+            learned: LearnedCache::new(self.config.limits.learned, self.config.limits.learned_bytes),
             computations: Arc::clone(&self.computations),
             quick: Arc::clone(&self.quick),
             metrics: Arc::clone(&self.metrics),

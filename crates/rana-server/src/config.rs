@@ -49,6 +49,8 @@ pub struct Limits {
     pub connections: usize,
     /// The most learned relations in the cache.
     pub learned: usize,
+    /// The most memory that these may keep, in bytes. The last one is kept however large it is.
+    pub learned_bytes: usize,
 }
 
 impl Default for Limits {
@@ -67,6 +69,7 @@ impl Default for Limits {
             queue: 64,
             connections: 1024,
             learned: 32,
+            learned_bytes: 256 << 20,
         }
     }
 }
@@ -154,6 +157,7 @@ impl Limits {
             ("queue", self.queue as u64, 1 << 20),
             ("connections", self.connections as u64, 1 << 20),
             ("learned", self.learned as u64, 1 << 20),
+            ("learned_bytes", self.learned_bytes as u64, 1 << 48),
         ] {
             if value == 0 || value > most {
                 return Err(ServerConfigError::Limit { limit, most });

@@ -1,7 +1,9 @@
 //! `GET /v1/export`: accepted facts as a file.
 
+use std::io::{self, Write};
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
@@ -14,7 +16,8 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::app::App;
-use crate::decisions::{Decision, Verdict};
+use crate::decisions::{KeptDecision, Verdict};
+use crate::export_pieces::ExportPieces;
 use crate::extractors::Params;
 use crate::problem::Problem;
 
@@ -22,6 +25,8 @@ use crate::problem::Problem;
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_');
 /// The most characters of a file name; longer names are cut.
 const LONGEST_NAME: usize = 60;
+/// The largest file that is made before it is sent; larger ones are made piece by piece.
+const LARGEST_WHOLE: usize = 1 << 20;
 
 /// Which facts to export, and the format.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -30,7 +35,7 @@ const LONGEST_NAME: usize = 60;
 pub(crate) struct ExportParams {
     /// Only facts of this relation.
     relation: Option<String>,
-    /// `tsv`, `jsonl`, `ntriples`, `turtle`, `rdf12`, `parquet` or `quickstatements`.
+    /// `tsv`, `sheet` (TSV without formulas), `jsonl`, `ntriples`, `turtle`, `rdf12`, `parquet` or `quickstatements`.
     #[serde(default = "tsv")]
     format: String,
 }
@@ -58,17 +63,24 @@ pub(crate) async fn export(
     let work = {
         let app = Arc::clone(&app);
         move || {
-            let graph = &app.predictor.store().graph;
-            // Copied, so that other requests do not wait while the file is written.
-            let accepted: Vec<Decision> = app.decisions.read(|index| {
+            // Not copied: other requests do not wait while the file is written, and memory stays flat.
+            let accepted: Vec<Arc<KeptDecision>> = app.decisions.read(|index| {
                 let all = index.of(relation.as_deref());
                 all.filter(|decision| decision.verdict == Verdict::Accepted).cloned().collect()
             });
-            write(graph, format, &accepted).map_err(|error| match error {
+            let most = if format == AnswerFormat::Parquet { usize::MAX } else { LARGEST_WHOLE };
+            let refuse = |error| match error {
                 AnswerError::Export(ExportError::Name { .. }) | AnswerError::Wikidata { .. } => {
                     Problem::unprocessable("Names that do not fit", format!("Not written: {error}."))
                 }
                 other => Problem::internal(other.to_string()),
+            };
+            let whole =
+                write(app.predictor.graph(), format, &accepted, Whole::up_to(most)).map_err(refuse)?;
+            Ok(match whole.bytes {
+                Some(bytes) => Body::from(bytes),
+                // Written without an error, but not kept: it is written again while the client reads.
+                None => Body::new(ExportPieces::new(app, format, accepted).map_err(refuse)?),
             })
         }
     };
@@ -77,23 +89,57 @@ pub(crate) async fn export(
     Ok((about, [(CONTENT_DISPOSITION, disposition)], file).into_response())
 }
 
-fn write(graph: &Graph, format: AnswerFormat, decisions: &[Decision]) -> Result<Vec<u8>, AnswerError> {
-    let mut writer = AnswerWriter::new(format, Vec::new())?;
-    let label = |name: &str| graph.entity(name).and_then(|entity| graph.entity_label(entity));
-    for decision in decisions {
-        writer.write(&AnsweredFact {
-            head: &decision.head,
-            relation: &decision.relation,
-            tail: &decision.tail,
-            head_label: label(&decision.head),
-            tail_label: label(&decision.tail),
-            score: decision.score.map(|score| score as f32),
-            confidence: decision.confidence.map(|confidence| confidence as f32),
-            reviewed: true,
-            ..AnsweredFact::default()
-        })?;
-    }
+fn write<W: Write + Send>(
+    graph: &Graph,
+    format: AnswerFormat,
+    decisions: &[Arc<KeptDecision>],
+    out: W,
+) -> Result<W, AnswerError> {
+    let mut writer = AnswerWriter::new(format, out)?;
+    decisions.iter().try_for_each(|decision| writer.write(&fact(graph, decision)))?;
     writer.finish()
+}
+
+/// A decision as a line of a file.
+pub(crate) fn fact<'a>(graph: &'a Graph, decision: &'a KeptDecision) -> AnsweredFact<'a> {
+    let label = |name: &str| graph.entity(name).and_then(|entity| graph.entity_label(entity));
+    AnsweredFact {
+        head: decision.head(),
+        relation: decision.relation(),
+        tail: decision.tail(),
+        head_label: label(decision.head()),
+        tail_label: label(decision.tail()),
+        score: decision.score.map(|score| score as f32),
+        confidence: decision.confidence.map(|confidence| confidence as f32),
+        reviewed: true,
+        ..AnsweredFact::default()
+    }
+}
+
+/// A file that is kept unless it becomes too large.
+struct Whole {
+    bytes: Option<Vec<u8>>,
+    most: usize,
+}
+
+impl Whole {
+    fn up_to(most: usize) -> Self {
+        Self { bytes: Some(Vec::new()), most }
+    }
+}
+
+impl Write for Whole {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        match &mut self.bytes {
+            Some(bytes) if bytes.len() + part.len() <= self.most => bytes.extend_from_slice(part),
+            bytes => *bytes = None,
+        }
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The header that names the file to save: in ASCII for old clients, and as it is for others.
@@ -124,5 +170,18 @@ mod tests {
             "attachment; filename=\"___a___X_ _.tsv\"; filename*=UTF-8''___a___X_%20%C3%A9.tsv"
         );
         assert!(of(&"x".repeat(1000)).len() < 200);
+    }
+
+    #[test]
+    fn what_is_too_large_is_not_kept() {
+        let mut whole = Whole::up_to(10);
+        whole.write_all(b"0123456").unwrap();
+        assert_eq!(whole.bytes.as_deref(), Some(&b"0123456"[..]));
+        whole.write_all(b"789").unwrap();
+        assert_eq!(whole.bytes.as_deref(), Some(&b"0123456789"[..]));
+        for _ in 0..3 {
+            whole.write_all(b"x").unwrap();
+            assert_eq!(whole.bytes, None);
+        }
     }
 }

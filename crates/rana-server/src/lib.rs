@@ -26,6 +26,7 @@ mod entity_body;
 mod explain;
 mod explanation_body;
 mod export;
+mod export_pieces;
 mod extractors;
 mod json_response;
 mod learned_cache;

@@ -130,14 +130,14 @@ impl Server {
         let address = listener.local_addr().map_err(bind)?;
 
         let metrics = Arc::new(Metrics::new());
-        let Limits { computations, queue, learned, .. } = config.limits;
+        let Limits { computations, queue, learned, learned_bytes, .. } = config.limits;
         let time = config.limits.request_time();
         let app = App {
             run: RunInfo::new(&predictor, &config.limits),
             relations: RelationTable::new(predictor.store()),
             predictor,
             decisions: Arc::new(decisions),
-            learned: LearnedCache::new(learned),
+            learned: LearnedCache::new(learned, learned_bytes),
             computations: Arc::new(ComputationQueue::new(
                 computations,
                 queue,

@@ -121,7 +121,11 @@ impl Settings {
     /// # Errors
     /// If a field is unknown or has another type.
     pub fn over<T: Serialize + DeserializeOwned>(&self, base: &T) -> Result<T, SettingsError> {
-        let mut table = toml::Table::try_from(base).map_err(|error| SettingsError::field(&error))?;
+        self.over_table(toml::Table::try_from(base).map_err(|error| SettingsError::field(&error))?)
+    }
+
+    /// The same over settings that are written as TOML already.
+    pub(crate) fn over_table<T: DeserializeOwned>(&self, mut table: toml::Table) -> Result<T, SettingsError> {
         overlay(&mut table, &self.table);
         for key in &self.unset {
             if table.remove(key).is_none() {

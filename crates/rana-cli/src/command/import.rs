@@ -42,7 +42,7 @@ are not part of it.")]
 pub(crate) struct ImportArgs {
     /// Files, directories, or `-` for standard input.
     #[arg(required = true, value_name = "SRC", value_hint = ValueHint::AnyPath)]
-    sources: Vec<String>,
+    sources: Vec<PathBuf>,
     /// The graph store to write; an existing store is replaced.
     #[arg(long, value_name = "KG", value_hint = ValueHint::DirPath)]
     out: PathBuf,
@@ -59,10 +59,10 @@ pub(crate) struct ImportArgs {
 
     /// A file of facts to hold out for validation. May be repeated.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath, help_heading = "Held-out facts")]
-    valid: Vec<String>,
+    valid: Vec<PathBuf>,
     /// A file of facts to hold out for testing. May be repeated.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath, help_heading = "Held-out facts")]
-    test: Vec<String>,
+    test: Vec<PathBuf>,
     /// In a directory with train, valid and test files, hold out valid and test; without this option all of them
     /// become the graph.
     #[arg(long, help_heading = "Held-out facts")]
@@ -136,13 +136,13 @@ impl ImportArgs {
     }
 }
 
-fn sources(arguments: &[String]) -> Vec<Source> {
-    arguments.iter().map(|argument| Source::from_argument(argument)).collect()
+fn sources(arguments: &[PathBuf]) -> Vec<Source> {
+    arguments.iter().map(Source::from_argument).collect()
 }
 
 pub(crate) fn run(args: &ImportArgs, terminal: &Terminal) -> Result<(), CliError> {
     let given = [&args.sources, &args.valid, &args.test];
-    if given.into_iter().flatten().filter(|source| *source == "-").count() > 1 {
+    if given.into_iter().flatten().filter(|source| source.as_os_str() == "-").count() > 1 {
         return Err(CliError::Usage("standard input (`-`) can be given only once".to_owned()));
     }
     let start = Instant::now();

@@ -25,9 +25,14 @@ pub(crate) mod train;
 
 use crate::cli::Command;
 use crate::error::CliError;
+use crate::interrupt::clean_up_on_interrupt;
 use crate::terminal::Terminal;
 
 pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<(), CliError> {
+    // A server stops by itself.
+    if !matches!(command, Command::Serve(_) | Command::Quickstart(_)) {
+        clean_up_on_interrupt();
+    }
     match command {
         Command::Quickstart(args) => quickstart::run(&args, terminal),
         Command::Learn(args) => learn::run(&args, terminal),

@@ -12,6 +12,7 @@ use tracing::level_filters::LevelFilter;
 
 use crate::error::CliError;
 use crate::human_numbers::thousands;
+use crate::one_arena::use_one_arena;
 use crate::terminal::{BOLD, DIM, Terminal};
 
 /// Serve a run: a web page to complete relations and review the answers, and an HTTP API.
@@ -110,6 +111,7 @@ fn start_log(level: LogLevel, as_json: bool) {
 }
 
 pub(crate) fn run(args: &ServeArgs, terminal: &Terminal) -> Result<(), CliError> {
+    use_one_arena();
     serve(&args.run, args.graph.as_deref(), &args.server, "", terminal)
 }
 

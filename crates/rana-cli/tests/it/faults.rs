@@ -82,6 +82,100 @@ fn bash(dir: &Path, script: &str) -> std::process::Output {
     Command::new("bash").args(["-c", script]).current_dir(dir).output().unwrap()
 }
 
+/// Names of files below a directory that only a writer that has not ended may have.
+fn unfinished(dir: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.contains(".unfinished-") || name.ends_with(".new") {
+            found.push(name);
+        } else if entry.path().is_dir() {
+            found.extend(unfinished(&entry.path()));
+        }
+    }
+    found
+}
+
+/// Starts a command, and sends it a signal as soon as something can be seen of what it writes.
+fn terminated(dir: &Path, arguments: &[&str], signal: &str, can_be_seen: impl Fn() -> bool) -> Option<i32> {
+    let mut writer = Command::new(assert_cmd::cargo::cargo_bin("rana"))
+        .args(arguments)
+        .current_dir(dir)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !can_be_seen() && writer.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    // It may have ended; then nothing must be left either.
+    let _ = Command::new("kill").args([signal, &writer.id().to_string()]).stderr(Stdio::null()).status();
+    writer.wait().unwrap().code()
+}
+
+#[test]
+fn a_terminated_writer_leaves_no_temporary_files() {
+    let dir = two_graphs();
+    let old = content(dir.path());
+    for signal in ["-TERM", "-INT"].repeat(3) {
+        let import = ["import", "g2", "--out", "kg", "--quiet"];
+        let code = terminated(dir.path(), &import, signal, || data_directories(dir.path()) > 1);
+        assert!(matches!(code, Some(0 | 130)), "{code:?}");
+        assert_eq!(data_directories(dir.path()), 1, "{signal}");
+        assert_eq!(unfinished(dir.path()), [""; 0], "{signal}");
+        content(dir.path());
+        run(dir.path(), &["import", "g1", "--out", "kg", "--quiet"]);
+        assert_eq!(content(dir.path()), old);
+    }
+    // It takes long enough to be met in the middle.
+    let synth = ["synth", "--seed", "1", "--entities", "300000", "--triples", "3000000", "--out", "large"];
+    let code = terminated(dir.path(), &synth, "-TERM", || !unfinished(dir.path()).is_empty());
+    assert_eq!(code, Some(130));
+    assert_eq!(unfinished(dir.path()), [""; 0]);
+    assert!(!dir.path().join("large").exists());
+}
+
+/// A path need not be text.
+#[test]
+fn sources_of_any_name_are_read() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = tempfile::tempdir().unwrap();
+    let name = std::ffi::OsStr::from_bytes(b"f\xe9.tsv");
+    std::fs::write(dir.path().join(name), "anna\tlikes\tbert\nbert\tlikes\tcarl\n").unwrap();
+    let import = |options: &[&str]| {
+        let mut command = crate::command::rana(dir.path(), &["import"]);
+        command.arg(name).args(options).args(["--out", "kg", "--json"]).output().unwrap()
+    };
+    let held_out = |option: &str| {
+        let mut command = crate::command::rana(dir.path(), &["import", "other.tsv", "--out", "kg2", option]);
+        command.arg(name).output().unwrap()
+    };
+    std::fs::write(dir.path().join("other.tsv"), "anna\tlikes\tcarl\n").unwrap();
+    for output in [import(&[]), held_out("--valid"), held_out("--test")] {
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    assert_eq!(json(dir.path(), &["inspect", "kg"])["manifest"]["counts"]["triples"], 2);
+}
+
+/// A run that cannot be read is not called something else. A loop of links fails for every user.
+#[test]
+fn a_run_that_cannot_be_read_is_said_to_be_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    std::fs::create_dir(&run).unwrap();
+    std::os::unix::fs::symlink("run.json", run.join("run.json")).unwrap();
+    std::fs::write(dir.path().join("facts.tsv"), "anna\tlikes\tbert\n").unwrap();
+    for command in [
+        &["eval", "run"][..],
+        &["complete", "run", "--relation", "likes"],
+        &["serve", "run", "--listen", "127.0.0.1:0"],
+    ] {
+        let (code, said) = crate::command::fail(dir.path(), command);
+        assert_eq!(code, 1, "{command:?}: {said}");
+        assert!(said.contains("run.json: could not read the manifest of the run"), "{command:?}: {said}");
+    }
+}
+
 #[test]
 fn a_file_that_may_not_grow_leaves_the_old_store() {
     let dir = two_graphs();

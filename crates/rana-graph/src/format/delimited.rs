@@ -34,6 +34,8 @@ pub struct DelimitedOptions {
 const DELIMITERS: [u8; 5] = *b"\t,;| ";
 /// How many lines are looked at to find the delimiter.
 const SAMPLE_LINES: usize = 100;
+/// A first row with more columns is no header: a row of 15 MiB can have millions, and a title for each takes much memory.
+const MOST_TITLES: usize = 1 << 16;
 
 pub(super) fn read(
     source: &mut OpenSource<'_>,
@@ -113,8 +115,9 @@ impl Layout {
         delimiter: u8,
         usual_width: usize,
     ) -> Result<(Self, bool), FormatError> {
+        let titles = if first.len() > MOST_TITLES { 0 } else { first.len() };
         let fields: Vec<String> =
-            first.iter().map(|field| String::from_utf8_lossy(field).trim().to_owned()).collect();
+            first.iter().take(titles).map(|field| String::from_utf8_lossy(field).trim().to_owned()).collect();
         let header = match options.header {
             Header::Yes => true,
             Header::No => false,
@@ -206,8 +209,10 @@ impl<'s> Sample<'s> {
     /// The number of columns of each of the first rows.
     fn widths(&self, delimiter: u8) -> Vec<usize> {
         let mut reader = reader(delimiter).from_reader(self.bytes);
-        let mut widths: Vec<usize> =
-            reader.byte_records().map_while(Result::ok).take(SAMPLE_LINES + 1).map(|row| row.len()).collect();
+        let (mut row, mut widths) = (ByteRecord::new(), Vec::new());
+        while widths.len() <= SAMPLE_LINES && matches!(reader.read_byte_record(&mut row), Ok(true)) {
+            widths.push(row.len());
+        }
         if widths.len() > SAMPLE_LINES || (self.is_cut && widths.len() > 1) {
             widths.pop();
         }
@@ -216,27 +221,25 @@ impl<'s> Sample<'s> {
 
     /// The most common number of columns.
     fn usual_width(&self, delimiter: u8) -> usize {
-        let widths = self.widths(delimiter);
-        let votes = |width: usize| widths.iter().filter(|&&other| other == width).count();
-        // Ties go to the first row: `max_by_key` returns the last maximum, and the rows are reversed.
-        widths.iter().rev().copied().max_by_key(|&width| votes(width)).unwrap_or(0)
+        usual_width(&self.widths(delimiter))
     }
 
     /// The delimiter under which most rows have three columns, or else any same number of them.
     fn find_delimiter(&self, name: &str) -> Result<u8, FormatError> {
-        let rows = self.widths(b'\t').len();
-        if rows == 0 {
+        // A sample may be megabytes long, so it is read once for each.
+        let widths = DELIMITERS.map(|delimiter| self.widths(delimiter));
+        if widths[0].is_empty() {
             return Err(FormatError::Empty { file: name.to_owned(), expected: "one fact per line" });
         }
-        let with_three = |delimiter: u8| share(&self.widths(delimiter), 3);
-        let alike = |delimiter: u8| match self.usual_width(delimiter) {
-            width if width > 3 => share(&self.widths(delimiter), width),
+        let alike = |widths: &Vec<usize>| match usual_width(widths) {
+            width if width > 3 => share(widths, width),
             _ => 0.0,
         };
-        for support in [&with_three as &dyn Fn(u8) -> f64, &alike] {
+        let with_three = widths.each_ref().map(|widths| share(widths, 3));
+        for support in [with_three, widths.each_ref().map(alike)] {
             // Ties go to the preferred delimiter: `max_by` returns the last maximum.
-            let best = DELIMITERS.into_iter().rev().max_by(|&a, &b| support(a).total_cmp(&support(b)));
-            if let Some(best) = best.filter(|&best| support(best) > 0.5) {
+            let best = DELIMITERS.into_iter().zip(support).rev().max_by(|(_, a), (_, b)| a.total_cmp(b));
+            if let Some((best, _)) = best.filter(|&(_, support)| support > 0.5) {
                 return Ok(best);
             }
         }
@@ -244,6 +247,13 @@ impl<'s> Sample<'s> {
         let first_line = String::from_utf8_lossy(&first[..first.len().min(80)]).trim_end().to_owned();
         Err(FormatError::NoDelimiter { file: name.to_owned(), first_line })
     }
+}
+
+/// The most common number of columns.
+fn usual_width(widths: &[usize]) -> usize {
+    let votes = |width: usize| widths.iter().filter(|&&other| other == width).count();
+    // Ties go to the first row: `max_by_key` returns the last maximum, and the rows are reversed.
+    widths.iter().rev().copied().max_by_key(|&width| votes(width)).unwrap_or(0)
 }
 
 /// The share of rows with this number of columns.

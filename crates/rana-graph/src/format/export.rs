@@ -10,6 +10,7 @@ use crate::atomic_file::beside;
 use crate::fact::Fact;
 use crate::graph::Graph;
 use crate::tasks::TaskSet;
+use crate::unfinished::Unfinished;
 
 /// A format facts can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,11 +107,7 @@ pub fn export_release(directory: &Path, graph: &Graph, tasks: &TaskSet) -> Resul
     if !is_free {
         return Err(ExportError::Occupied(directory.display().to_string()));
     }
-    let temporary = beside(directory)?;
-    let outcome = release::write_release(&temporary, graph, tasks)
-        .and_then(|()| std::fs::rename(&temporary, directory));
-    if outcome.is_err() {
-        let _ = std::fs::remove_dir_all(&temporary);
-    }
-    Ok(outcome?)
+    let temporary = Unfinished::at(beside(directory)?);
+    release::write_release(temporary.path(), graph, tasks)?;
+    Ok(std::fs::rename(temporary.path(), directory)?)
 }

@@ -21,8 +21,9 @@ pub enum Source {
 impl Source {
     /// Standard input for `-`, a path for anything else.
     #[must_use]
-    pub fn from_argument(argument: &str) -> Self {
-        if argument == "-" { Self::Stdin } else { Self::Path(argument.into()) }
+    pub fn from_argument(argument: impl Into<PathBuf>) -> Self {
+        let argument = argument.into();
+        if argument.as_os_str() == "-" { Self::Stdin } else { Self::Path(argument) }
     }
 
     /// The name used in messages.

@@ -16,6 +16,7 @@ use crate::atomic_file;
 use crate::directory_lock::DirectoryLock;
 use crate::graph::Graph;
 use crate::tasks::TaskSet;
+use crate::unfinished::Unfinished;
 
 pub(super) fn write(
     path: &Path,
@@ -44,21 +45,19 @@ pub(super) fn write(
     manifest.checksum = manifest.expected_checksum();
 
     let data = path.join(&manifest.data);
-    let was_there = data.exists();
-    match write_arrays(&data, &arrays).and_then(|()| replace_manifest(path, &manifest)) {
-        Ok(()) => {
-            remove_leftovers(path, &manifest.data);
-            Ok(manifest)
+    // Only the files of this attempt are removed if it fails; those of the old store stay.
+    let unfinished = (!data.exists()).then(|| Unfinished::at(&data));
+    write_arrays(&data, &arrays)?;
+    // From here on the manifest may name them.
+    let is_new = unfinished.map(Unfinished::keep).is_some();
+    if let Err(error) = replace_manifest(path, &manifest) {
+        if is_new {
+            let _ = fs::remove_dir_all(&data);
         }
-        Err(error) => {
-            // Only the files of this attempt are removed; those of the old store stay.
-            if !was_there {
-                let _ = fs::remove_dir_all(&data);
-            }
-            let _ = fs::remove_file(path.join(format!("{MANIFEST}.new")));
-            Err(error)
-        }
+        return Err(error);
     }
+    remove_leftovers(path, &manifest.data);
+    Ok(manifest)
 }
 
 /// The name of the arrays' directory. It is a hash of their content, so writing the same graph twice
@@ -113,10 +112,11 @@ fn write_synced(target: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let temporary = PathBuf::from(temporary);
     // A killed writer may have left one; whatever is there, nothing is written through it.
     let _ = fs::remove_file(&temporary);
-    let mut file = File::create_new(&temporary).map_err(StoreError::io(target, "create the file"))?;
+    let temporary = Unfinished::at(temporary);
+    let mut file = File::create_new(temporary.path()).map_err(StoreError::io(target, "create the file"))?;
     file.write_all(bytes).map_err(StoreError::io(target, "write the file"))?;
     file.sync_all().map_err(StoreError::io(target, "write the file to disk"))?;
-    fs::rename(&temporary, target).map_err(StoreError::io(target, "put the file in its place"))
+    fs::rename(temporary.path(), target).map_err(StoreError::io(target, "put the file in its place"))
 }
 
 fn sync_directory(path: &Path) -> Result<(), StoreError> {

@@ -16,6 +16,7 @@ use super::generator::{BUFFER, Synth};
 use crate::atomic_file::beside;
 use crate::observer::Observer;
 use crate::split::Split;
+use crate::unfinished::Unfinished;
 
 /// What was generated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -53,16 +54,12 @@ pub fn write_release(
     observer: &dyn Observer,
 ) -> Result<SynthReport, SynthError> {
     refuse_occupied(dir)?;
-    let unfinished = beside(dir).map_err(SynthError::io(dir, "find a place beside it"))?;
-    fs::create_dir_all(&unfinished).map_err(SynthError::io(&unfinished, "create the directory"))?;
-    let written = Release { dir: &unfinished, synth: Synth::new(config) }
-        .write(observer)
-        .and_then(|report| put_in_place(&unfinished, dir).map(|()| report));
-    if written.is_err() {
-        // The first error is returned; if this one fails, the name shows that the directory is unfinished.
-        let _ = fs::remove_dir_all(&unfinished);
-    }
-    written
+    let unfinished = Unfinished::at(beside(dir).map_err(SynthError::io(dir, "find a place beside it"))?);
+    let place = unfinished.path();
+    fs::create_dir_all(place).map_err(SynthError::io(place, "create the directory"))?;
+    let report = Release { dir: place, synth: Synth::new(config) }.write(observer)?;
+    put_in_place(place, dir)?;
+    Ok(report)
 }
 
 fn refuse_occupied(dir: &Path) -> Result<(), SynthError> {

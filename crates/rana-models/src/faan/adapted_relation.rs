@@ -136,6 +136,13 @@ impl AdaptedRelation for FaanRelation {
             }
         }
     }
+
+    fn kept_bytes(&self) -> usize {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let scores: usize = kept.scores.values().map(|scores| size_of_val(&scores[..])).sum();
+        let tails: usize = kept.tails.iter().map(PreparedEntities::bytes).sum();
+        scores + tails + size_of_val(&kept.candidates[..])
+    }
 }
 
 impl FaanModel {

@@ -28,6 +28,13 @@ pub(super) struct PreparedEntities {
 }
 
 impl PreparedEntities {
+    /// The memory of the numbers, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let Self { rows, projected, own, relations, sums, .. } = self;
+        let tables = [rows, projected, own, sums].map(|table| size_of_val(&table[..]));
+        tables.iter().sum::<usize>() + size_of_val(&relations[..])
+    }
+
     pub(super) fn new(model: &FaanModel, entities: &[EntityId], hidden: Hidden) -> Self {
         let (parameters, encoder) = (&*model.parameters, &model.network.encoder);
         let dim = encoder.dim;

@@ -126,6 +126,15 @@ impl AdaptedRelation for FusedRelation {
         Reasons { sources: sources.collect(), ..looked_at }
     }
 
+    fn kept_bytes(&self) -> usize {
+        let of_pairs = self.pairs.iter().map(|of| match &of.evidence.values {
+            Values::Pairs(relation) => relation.kept_bytes(),
+            Values::Tails(_) | Values::Few(_) => 0,
+        });
+        let Usual { candidates, places: _, prior } = &self.usual;
+        of_pairs.sum::<usize>() + size_of_val(&candidates[..]) + size_of_val(&prior[..])
+    }
+
     fn scores(&self, heads: &[EntityId], candidates: &[EntityId], out: &mut [f32]) {
         let width = candidates.len();
         let (prior, places) = self.seen(candidates);

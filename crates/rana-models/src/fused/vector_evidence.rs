@@ -58,6 +58,11 @@ impl AdaptedRelation for Product {
             query.iter_mut().zip(&self.relation).for_each(|(value, relation)| *value *= relation);
         }
         let shape = Blocks::one(heads.len(), candidates.len(), dim);
-        Similarity::Dot.scores(shape, &queries, &self.gathered.rows(candidates, row), out);
+        let span = |first: EntityId, count| self.table.span(first.index(), count);
+        Similarity::Dot.scores(shape, &queries, &self.gathered.rows(candidates, row, span), out);
+    }
+
+    fn kept_bytes(&self) -> usize {
+        self.gathered.kept_bytes()
     }
 }

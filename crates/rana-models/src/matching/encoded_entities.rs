@@ -56,6 +56,11 @@ impl<N: Network> EncodedEntities<N> {
         &self.parameters.weights
     }
 
+    /// The memory of what was encoded, in bytes.
+    pub(super) fn kept_bytes(&self) -> usize {
+        size_of_val(&self.kept.lock().unwrap_or_else(PoisonError::into_inner).rows[..])
+    }
+
     /// The encoded rows of entities, one behind the other.
     ///
     /// The lock is not held while entities are encoded: a thread that waits for others there may begin another task

@@ -17,7 +17,7 @@ use crate::tape::{Segments, Tape};
 const CHUNK: usize = 384;
 /// Fewer candidates are scored faster than they are looked up.
 const FEWEST_KEPT: usize = 64;
-/// The most scores to keep.
+/// The most scores and candidates to keep.
 const MOST_KEPT: usize = 1 << 23;
 
 /// A relation after its support.
@@ -35,7 +35,23 @@ struct Kept {
     lists: Vec<Vec<EntityId>>,
     /// By list and head, a score for each candidate.
     scores: HashMap<(usize, EntityId), Arc<[f32]>>,
+    /// The numbers in both.
     count: usize,
+}
+
+impl Kept {
+    /// The number of a list of candidates, unless it is new and there is no room for it.
+    fn list(&mut self, candidates: &[EntityId]) -> Option<usize> {
+        if let Some(list) = self.lists.iter().position(|list| list == candidates) {
+            return Some(list);
+        }
+        if self.count + candidates.len() > MOST_KEPT {
+            return None;
+        }
+        self.count += candidates.len();
+        self.lists.push(candidates.to_vec());
+        Some(self.lists.len() - 1)
+    }
 }
 
 impl<N: Network> MatchedRelation<N> {
@@ -108,22 +124,25 @@ impl Distinct {
 }
 
 impl<N: Network> AdaptedRelation for MatchedRelation<N> {
+    fn kept_bytes(&self) -> usize {
+        let count = self.kept.lock().unwrap_or_else(PoisonError::into_inner).count;
+        // Encoded entities are mostly shared with the model and other relations.
+        count * size_of::<f32>() + self.entities.kept_bytes() / Arc::strong_count(&self.entities)
+    }
+
     fn scores(&self, heads: &[EntityId], candidates: &[EntityId], out: &mut [f32]) {
         if candidates.is_empty() {
             return;
         }
         // No lock is held while scores are computed: see `EncodedEntities`.
         let mut known: HashMap<EntityId, Arc<[f32]>> = HashMap::new();
-        let list = (candidates.len() >= FEWEST_KEPT).then(|| {
+        let list = Some(candidates).filter(|list| list.len() >= FEWEST_KEPT).and_then(|candidates| {
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-            let list = kept.lists.iter().position(|list| list == candidates).unwrap_or_else(|| {
-                kept.lists.push(candidates.to_vec());
-                kept.lists.len() - 1
-            });
+            let list = kept.list(candidates)?;
             let found =
                 heads.iter().filter_map(|&head| Some((head, kept.scores.get(&(list, head))?.clone())));
             known = found.collect();
-            list
+            Some(list)
         });
         let mut missing: Vec<EntityId> =
             heads.iter().copied().filter(|head| !known.contains_key(head)).collect();

@@ -63,6 +63,10 @@ impl AdaptedRelation for RanaRelation {
         self.scorer.scores(heads, candidates, out);
     }
 
+    fn kept_bytes(&self) -> usize {
+        self.scorer.kept_bytes() + size_of_val(&self.support.candidates[..])
+    }
+
     /// The pair of the support that it resembles most, and the neighbours that attention looked at there.
     fn reasons(&self, pair: Pair, _: &[EntityId]) -> Reasons {
         let inspection = self.inspection();

@@ -82,6 +82,11 @@ impl LearnedRows {
         }
     }
 
+    /// The rows of `count` entities from one on, where they stand one behind the other: in a table without copies.
+    pub(crate) fn span(&self, first: EntityId, count: usize) -> Option<&[f32]> {
+        if self.entities.is_empty() { self.base.span(first.index(), count) } else { None }
+    }
+
     /// How many rows there are.
     #[must_use]
     pub fn rows(&self) -> usize {

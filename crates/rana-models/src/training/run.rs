@@ -90,7 +90,7 @@ impl Run {
     /// # Errors
     /// If something is there already.
     pub fn check_target(path: &Path) -> Result<(), RunError> {
-        if path.join(MANIFEST).exists() {
+        if RunManifest::is_at(path) {
             return Err(RunError::Exists { path: path.to_owned() });
         }
         let has_entries = match fs::read_dir(path) {
@@ -111,7 +111,7 @@ impl Run {
     /// Whether there is a run at `path`.
     #[must_use]
     pub fn is_at(path: &Path) -> bool {
-        path.join(MANIFEST).exists()
+        RunManifest::is_at(path)
     }
 
     /// Opens a run.

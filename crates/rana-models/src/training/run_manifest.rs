@@ -101,10 +101,12 @@ impl RunManifest {
         }
     }
 
-    /// Whether a directory holds the manifest of a run.
+    /// Whether a directory holds the manifest of a run, or may hold one that cannot be seen: then reading it says why.
     #[must_use]
     pub fn is_at(run: &Path) -> bool {
-        run.join(Self::FILE).is_file()
+        let is_absent =
+            |error: io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+        fs::metadata(run.join(Self::FILE)).map_or_else(|error| !is_absent(error), |_| true)
     }
 
     /// Reads the manifest of a run.

@@ -50,7 +50,8 @@ impl DecisionWriter {
         let Opened { journal, decisions, torn } = Journal::open(path)?;
         let found = decisions.len();
         let mut index = DecisionIndex::default();
-        decisions.into_iter().for_each(|decision| index.add(decision));
+        decisions.iter().for_each(|decision| index.add(decision));
+        drop(decisions);
         let index = Arc::new(RwLock::new(index));
         let (sender, receiver) = mpsc::channel(WAITING);
         let thread = thread::Builder::new()
@@ -110,7 +111,7 @@ fn write(mut journal: Journal, mut receiver: mpsc::Receiver<Message>, index: &Rw
         if outcome.is_ok() {
             // Update the verdicts before the reply, so that a client can read what was acknowledged.
             let mut index = index.write().unwrap_or_else(PoisonError::into_inner);
-            decisions.into_iter().for_each(|decision| index.add(decision));
+            decisions.iter().for_each(|decision| index.add(decision));
         }
         for (number, reply) in numbers.into_iter().zip(replies) {
             // The client may have disconnected.

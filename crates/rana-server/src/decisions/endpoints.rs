@@ -8,7 +8,8 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::decision::{Decision, Draft, Verdict};
+use super::decision::{Draft, Verdict};
+use super::decision_index::KeptDecision;
 use super::decision_writer::NotKept;
 use crate::app::App;
 use crate::entity_body::Entity;
@@ -30,12 +31,13 @@ pub(crate) struct DecisionParams {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Decisions {
     /// In the order they were made.
-    decisions: Vec<KeptDecision>,
+    decisions: Vec<DecisionBody>,
 }
 
 /// A verdict that is not withdrawn.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct KeptDecision {
+#[schema(as = KeptDecision)]
+pub(crate) struct DecisionBody {
     /// The number of the decision; increases with every decision.
     number: u64,
     /// The name of the relation.
@@ -95,18 +97,20 @@ pub(crate) async fn list(
         let app = Arc::clone(&app);
         move || {
             let graph = &app.predictor.store().graph;
-            let kept = |decision: &Decision| KeptDecision {
+            // Other requests do not wait while names are looked up.
+            let decisions: Vec<Arc<KeptDecision>> =
+                app.decisions.read(|index| index.of(params.relation.as_deref()).cloned().collect());
+            let body = |decision: &Arc<KeptDecision>| DecisionBody {
                 number: decision.number,
-                relation: decision.relation.clone(),
-                head: Entity::named(graph, &decision.head),
-                tail: Entity::named(graph, &decision.tail),
+                relation: decision.relation().to_owned(),
+                head: Entity::named(graph, decision.head()),
+                tail: Entity::named(graph, decision.tail()),
                 verdict: decision.verdict,
                 score: decision.score,
                 confidence: decision.confidence,
-                time: decision.time.clone(),
+                time: decision.time().to_owned(),
             };
-            let decisions =
-                app.decisions.read(|index| index.of(params.relation.as_deref()).map(kept).collect());
+            let decisions = decisions.iter().map(body).collect();
             JsonResponse::new(&Decisions { decisions })
         }
     };

@@ -26,8 +26,11 @@ impl Answer {
         let headers = lines
             .map(|line| line.split_once(':').unwrap())
             .map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()))
-            .collect();
-        Self { status, headers, body: bytes[end + 4..].to_vec() }
+            .collect::<HashMap<String, String>>();
+        let is_chunked = headers.get("transfer-encoding").is_some_and(|encoding| encoding == "chunked");
+        let rest = &bytes[end + 4..];
+        let body = if is_chunked { joined(rest) } else { rest.to_vec() };
+        Self { status, headers, body }
     }
 
     pub(crate) fn text(&self) -> String {
@@ -59,6 +62,20 @@ impl Answer {
         );
         assert!(!problem["detail"].as_str().unwrap().is_empty());
         problem
+    }
+}
+
+/// A body that was sent in chunks.
+fn joined(mut rest: &[u8]) -> Vec<u8> {
+    let mut body = Vec::new();
+    loop {
+        let line = rest.windows(2).position(|two| two == b"\r\n").expect("a chunk has a length");
+        let length = usize::from_str_radix(std::str::from_utf8(&rest[..line]).unwrap(), 16).unwrap();
+        if length == 0 {
+            return body;
+        }
+        body.extend_from_slice(&rest[line + 2..line + 2 + length]);
+        rest = &rest[line + 4 + length..];
     }
 }
 

@@ -311,6 +311,37 @@ fn accepted_facts_are_exported() {
 }
 
 #[test]
+fn a_large_export_is_made_while_it_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut journal = HEADER.to_owned();
+    for number in 1..=30_000 {
+        let decision = json!({
+            "number": number, "relation": "treats", "head": format!("a head with a name of its own, e{number}"), "tail": "a \"tail\"",
+            "verdict": "accepted", "score": 0.5, "confidence": null, "time": "2026-11-18T12:00:00Z",
+        });
+        journal += &format!("{decision}\n");
+    }
+    std::fs::write(dir.path().join("decisions.jsonl"), journal).unwrap();
+    let server = Running::at(dir, limits(), None);
+    for (format, lines) in [("tsv", 30_001), ("jsonl", 30_000)] {
+        let file = get(server.address, &format!("/v1/export?format={format}"));
+        assert_eq!(file.header("transfer-encoding"), "chunked", "{format} is whole in memory");
+        let text = file.text();
+        assert_eq!(text.lines().count(), lines, "{format}");
+        let mut found = text.lines().skip(lines - 30_000).zip(1..);
+        assert!(found.all(|(line, number)| line.contains(&format!("e{number}")) && line.contains("0.5")));
+        assert!(text.ends_with('\n'));
+    }
+    for format in ["turtle", "parquet"] {
+        let file = get(server.address, &format!("/v1/export?format={format}"));
+        assert_eq!(file.status, 200, "{format}");
+        assert!(!file.body.is_empty());
+    }
+    let file = get(server.address, "/v1/export?format=quickstatements");
+    file.problem(422, "Names that do not fit");
+}
+
+#[test]
 fn what_was_begun_is_finished_before_the_server_stops() {
     let mut server = Running::new();
     let address = server.address;

@@ -20,7 +20,7 @@ fn the_run_says_what_it_is() {
     assert!(run["confidence"]["note"].is_null() == run["confidence"]["ece"].is_number());
     assert_eq!(
         run["formats"],
-        json!(["tsv", "jsonl", "ntriples", "turtle", "rdf12", "parquet", "quickstatements"])
+        json!(["tsv", "sheet", "jsonl", "ntriples", "turtle", "rdf12", "parquet", "quickstatements"])
     );
     assert_eq!(run["example"]["support"].as_array().unwrap().len(), 5);
     assert!(!run["example"]["heads"].as_array().unwrap().is_empty());

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 pub enum AnswerFormat {
     /// Tab-separated text with a header.
     Tsv,
+    /// Tab-separated text for spreadsheets: no cell of it is a formula. Names may differ from those of the graph.
+    Sheet,
     /// One JSON object a line, reasons included.
     #[serde(rename = "jsonl")]
     JsonLines,
@@ -28,7 +30,7 @@ impl AnswerFormat {
     #[must_use]
     pub const fn media_type(self) -> &'static str {
         match self {
-            Self::Tsv => "text/tab-separated-values; charset=utf-8",
+            Self::Tsv | Self::Sheet => "text/tab-separated-values; charset=utf-8",
             Self::JsonLines => "application/x-ndjson",
             Self::NTriples => "application/n-triples",
             Self::Turtle => "text/turtle; charset=utf-8",
@@ -42,7 +44,7 @@ impl AnswerFormat {
     #[must_use]
     pub const fn extension(self) -> &'static str {
         match self {
-            Self::Tsv => "tsv",
+            Self::Tsv | Self::Sheet => "tsv",
             Self::JsonLines => "jsonl",
             Self::NTriples => "nt",
             Self::Turtle | Self::Rdf12 => "ttl",

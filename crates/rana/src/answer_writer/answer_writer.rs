@@ -25,6 +25,7 @@ use super::answer_format::AnswerFormat;
 
 rana_graph::named!(AnswerFormat, "format for answers", {
     Tsv => "tsv",
+    Sheet => "sheet",
     JsonLines => "jsonl",
     NTriples => "ntriples",
     Turtle => "turtle",
@@ -78,6 +79,7 @@ pub struct AnswerWriter<W: Write + Send>(Form<W>);
 
 enum Form<W: Write + Send> {
     Tsv(W),
+    Sheet(W),
     JsonLines(W),
     #[cfg(feature = "rdf")]
     Rdf {
@@ -119,6 +121,10 @@ impl<W: Write + Send> AnswerWriter<W> {
                 writeln!(out, "{TSV_HEADER}")?;
                 Form::Tsv(out)
             }
+            AnswerFormat::Sheet => {
+                writeln!(out, "{TSV_HEADER}")?;
+                Form::Sheet(out)
+            }
             AnswerFormat::JsonLines => Form::JsonLines(out),
             #[cfg(feature = "rdf")]
             AnswerFormat::NTriples => rdf_form(RdfFormat::NTriples, Sureness::Unsaid, out),
@@ -147,6 +153,7 @@ impl<W: Write + Send> AnswerWriter<W> {
     pub fn write(&mut self, fact: &AnsweredFact<'_>) -> Result<(), AnswerError> {
         match &mut self.0 {
             Form::Tsv(out) => write_tsv(out, fact),
+            Form::Sheet(out) => write_sheet(out, fact),
             Form::JsonLines(out) => {
                 serde_json::to_writer(&mut *out, fact).map_err(std::io::Error::from)?;
                 Ok(out.write_all(b"\n")?)
@@ -165,7 +172,7 @@ impl<W: Write + Send> AnswerWriter<W> {
     /// If the writer fails.
     pub fn finish(self) -> Result<W, AnswerError> {
         let mut out = match self.0 {
-            Form::Tsv(out) | Form::JsonLines(out) | Form::QuickStatements(out) => out,
+            Form::Tsv(out) | Form::Sheet(out) | Form::JsonLines(out) | Form::QuickStatements(out) => out,
             #[cfg(feature = "rdf")]
             Form::Rdf { writer, .. } => writer.finish()?,
             #[cfg(feature = "parquet")]
@@ -201,6 +208,34 @@ fn write_tsv(out: &mut impl Write, fact: &AnsweredFact<'_>) -> Result<(), Answer
         label(fact.tail_label),
     )?;
     Ok(())
+}
+
+/// Like [`write_tsv`], but a spreadsheet takes every cell as text or as a number.
+fn write_sheet(out: &mut impl Write, fact: &AnsweredFact<'_>) -> Result<(), AnswerError> {
+    let [head, relation, tail] = [fact.head, fact.relation, fact.tail].map(cell);
+    let label = |label: Option<&str>| cell(label.unwrap_or_default());
+    let (head_label, tail_label) = (label(fact.head_label), label(fact.tail_label));
+    let safe = AnsweredFact {
+        head: &head,
+        relation: &relation,
+        tail: &tail,
+        head_label: Some(&head_label),
+        tail_label: Some(&tail_label),
+        ..fact.clone()
+    };
+    write_tsv(out, &safe)
+}
+
+/// A text as a cell of a spreadsheet. What would begin a formula, or a quotation of several cells, gets an apostrophe
+/// before it: spreadsheets take the rest as text.
+fn cell(text: &str) -> String {
+    const BEGINNINGS: [char; 10] = ['=', '+', '-', '@', '"', '\'', '＝', '＋', '－', '＠'];
+    let text = text.replace(|c: char| c.is_control(), " ");
+    // Spaces before a formula do not always disarm it.
+    match text.trim_start().starts_with(BEGINNINGS) {
+        true => format!("'{text}"),
+        false => text,
+    }
 }
 
 fn breaks(name: &str) -> bool {
@@ -414,6 +449,36 @@ mod tests {
         let first: serde_json::Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
         assert_eq!(first["confidence"], 0.75);
         assert_eq!(first["reasons"][0], "the pair is joined by `x`");
+    }
+
+    #[test]
+    fn no_cell_of_a_sheet_is_a_formula() {
+        let sheet = |head: &str, label: &str| {
+            let fact = AnsweredFact {
+                head,
+                relation: "@r",
+                tail: "plain",
+                head_label: Some(label),
+                score: Some(-1.5),
+                ..AnsweredFact::default()
+            };
+            let text = String::from_utf8(written(AnswerFormat::Sheet, &[fact])).unwrap();
+            assert_eq!(text.lines().count(), 2, "{text}");
+            text.lines().nth(1).unwrap().to_owned()
+        };
+        assert_eq!(
+            sheet("=HYPERLINK(\"http://e\")", "+1"),
+            "'=HYPERLINK(\"http://e\")\t'@r\tplain\t\t-1.5\t\t'+1\t"
+        );
+        for odd in ["=1", "+1", "-1", "@f", " =1", "\t=1", "\r=1", "\"a", "'=1", "＝1", "\u{0}=1"] {
+            let line = sheet(odd, odd);
+            let cells: Vec<&str> = line.split('\t').collect();
+            assert!(
+                cells.len() == 8 && cells[0].starts_with('\'') && cells[6].starts_with('\''),
+                "{odd:?}: {line:?}"
+            );
+        }
+        assert!(sheet("a=1", "").starts_with("a=1\t"));
     }
 
     #[cfg(feature = "rdf")]

@@ -102,6 +102,17 @@ impl LearnedRelation {
         self.fitting.ids().len() + self.chosen.as_ref().map_or(0, |chosen| chosen.ids().len())
     }
 
+    /// The memory that it keeps for itself, in bytes, roughly. It may grow while it answers.
+    #[must_use]
+    pub fn kept_bytes(&self) -> usize {
+        let RelationRequest { support, rejected, .. } = &self.request;
+        let pairs = support.len() + rejected.len() + self.trained.len() + self.withheld.len();
+        size_of::<Self>()
+            + self.scorer.kept_bytes()
+            + self.scored_tails() * size_of::<EntityId>()
+            + pairs * size_of::<Pair>()
+    }
+
     /// How well each pair of the support is found by the others, from 0 to 1; none if there is only one, or if the pairs
     /// are facts of the graph, which the vectors know already.
     #[must_use]

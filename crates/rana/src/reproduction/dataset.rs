@@ -84,7 +84,7 @@ impl Dataset {
                 let name = path
                     .file_name()
                     .map_or_else(|| path.display().to_string(), |of| of.display().to_string());
-                (Source::from_argument(&path.display().to_string()), name)
+                (Source::from(path.clone()), name)
             }
             Files::Umls => (crate::umls(), "the embedded graph".to_owned()),
         };

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use rana_graph::keyed_rng;
 use rana_models::registry;
 use rana_models::training::RunConfig;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -146,19 +147,30 @@ impl SweepPlan {
                 points = combine(&points, &field, &values);
             }
         }
-        let points = points.iter().flat_map(|point| {
-            draws.iter().map(move |draw| {
-                let mut varied: BTreeMap<String, toml::Value> = point.clone();
-                varied.extend(draw.clone());
-                varied
+        let points: Vec<BTreeMap<String, toml::Value>> = points
+            .iter()
+            .flat_map(|point| {
+                draws.iter().map(move |draw| {
+                    let mut varied: BTreeMap<String, toml::Value> = point.clone();
+                    varied.extend(draw.clone());
+                    varied
+                })
             })
-        });
+            .collect();
+        // Thousands of them take seconds, so the base is written only once, and all threads help.
+        let base = toml::Table::try_from(&base).map_err(|error| bad("set", &error))?;
+        let configured = |varied: &BTreeMap<String, toml::Value>| {
+            let config = self.configure(&base, varied)?;
+            let text = toml::to_string(&config).map_err(|error| bad("set", &error))?;
+            Ok((config, text))
+        };
+        let configured: Vec<Result<(RunConfig, String), PlanError>> =
+            points.par_iter().map(configured).collect();
         let mut configurations: Vec<Configuration> = Vec::new();
         let mut seen = HashSet::new();
-        for varied in points {
-            let config = self.configure(&base, &varied)?;
+        for (varied, configured) in points.into_iter().zip(configured) {
+            let (config, text) = configured?;
             // Draws from lists may well meet again.
-            let text = toml::to_string(&config).map_err(|error| bad("set", &error))?;
             if seen.insert(text) {
                 configurations.push(Configuration { varied, config });
             }
@@ -215,7 +227,7 @@ impl SweepPlan {
 
     fn configure(
         &self,
-        base: &RunConfig,
+        base: &toml::Table,
         varied: &BTreeMap<String, toml::Value>,
     ) -> Result<RunConfig, PlanError> {
         let mut settings = Settings::default();
@@ -226,7 +238,7 @@ impl SweepPlan {
             settings: label(varied),
             message: error.to_string(),
         };
-        let config: RunConfig = settings.over(base).map_err(|error| wrong(&error))?;
+        let config: RunConfig = settings.over_table(base.clone()).map_err(|error| wrong(&error))?;
         config.check().map_err(|error| wrong(&error))?;
         Ok(config.with_trainer(|trainer| trainer.seed = self.seeds[0]))
     }

@@ -111,8 +111,9 @@ pub(crate) struct CompleteArgs {
     /// Only the i-th of n parts of the heads, counted from 1.
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
-    /// Write answers as data: tsv, jsonl, ntriples, turtle (reified), rdf12, parquet or quickstatements. With --out, the
-    /// end of the file's name says it too: .tsv, .jsonl, .nt, .ttl or .parquet.
+    /// Write answers as data: tsv, sheet (TSV for spreadsheets, without formulas), jsonl, ntriples, turtle (reified),
+    /// rdf12, parquet or quickstatements. With --out, the end of the file's name says it too: .tsv, .jsonl, .nt, .ttl or
+    /// .parquet.
     #[arg(long)]
     format: Option<AnswerFormat>,
     /// Where data goes; standard output if not given.

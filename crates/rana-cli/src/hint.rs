@@ -67,11 +67,12 @@ impl Hint for CliError {
 impl Hint for FormatError {
     fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::Malformed { .. } => "--lenient skips and counts such lines".to_owned(),
+            Self::Malformed { .. } => "`rana import --lenient` skips and counts such lines".to_owned(),
             Self::NotAsNamed { looks, .. } => format!("read it as it looks with --format {}", looks.name()),
             Self::NotParquet { .. } => "set the format with --format NAME".to_owned(),
             Self::NoDelimiter { .. } => {
-                "set the format with --format NAME or the delimiter with --delimiter".to_owned()
+                "`rana import` can be told the format by --format NAME, or the delimiter by --delimiter"
+                    .to_owned()
             }
             Self::Columns { problem, .. } => return problem.hint(),
             Self::ReleaseOption { option, .. } => format!("leave out {}", flag_of_import(option)),

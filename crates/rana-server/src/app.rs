@@ -52,6 +52,15 @@ impl App {
         self.predictor.entity(text)
     }
 
+    /// The whole name of the relation of a decision, given as people write it. It may be new.
+    pub(crate) fn decided_relation(&self, text: &str) -> String {
+        let graph = self.predictor.graph();
+        match self.predictor.relation(text) {
+            Ok(relation) => graph.relation_name(relation).to_owned(),
+            Err(_) => graph.full_name(text),
+        }
+    }
+
     /// The learned relation of a question, from the cache or learned now.
     pub(crate) fn learn(&self, question: &RelationQuestion) -> Result<Arc<LearnedRelation>, Problem> {
         self.learned.get(&question.request, || {

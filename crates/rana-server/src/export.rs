@@ -63,6 +63,7 @@ pub(crate) async fn export(
     let work = {
         let app = Arc::clone(&app);
         move || {
+            let relation = relation.as_deref().map(|text| app.decided_relation(text));
             // Not copied: other requests do not wait while the file is written, and memory stays flat.
             let accepted: Vec<Arc<KeptDecision>> = app.decisions.read(|index| {
                 let all = index.of(relation.as_deref());

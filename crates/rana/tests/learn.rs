@@ -125,7 +125,9 @@ fn five_pairs_complete_a_relation_that_was_never_seen() {
     assert_eq!(predictor.learn_new(&FIVE).unwrap().answers("virus", 2).unwrap().len(), 2);
     // A relation of the graph has examples of its own.
     let own = predictor.default_support(predictor.relation("treats").unwrap()).unwrap();
-    assert!((5..=20).contains(&own.len()), "{}", own.len());
+    let treats = predictor.relation("treats").unwrap();
+    let facts = predictor.graph().facts().iter().filter(|fact| fact.relation == treats).count();
+    assert!(facts > 20 && own.len() == facts.min(1000), "{} of {facts}", own.len());
 
     // The second call trains nothing, and the answers are the same, wherever the directory is.
     let again = without_causes().learn(umls(), &out, &StopAt::once()).unwrap();

@@ -141,6 +141,15 @@ fn a_name_that_may_mean_something_else_is_a_question() {
         ["--relation", "http://ex.org/direct/P57", "--new", "--pair", "film1", "person1", "--head", "film4"];
     let (code, error) = complete(&known);
     assert!(code == 2 && error.contains("is a relation of the graph. Leave out --new"), "{error}");
+    let short = ["--relation", "P57", "--new", "--pair", "film1", "person1", "--head", "film4"];
+    let (code, error) = complete(&short);
+    assert!(code == 2 && error.contains("`P57` is a relation of the graph. Leave out --new"), "{error}");
+    // Files without anything in them.
+    fs::write(dir.join("empty.txt"), "").unwrap();
+    let (code, error) = complete(&["--relation", "P364", "--support", "empty.txt", "--head", "film4"]);
+    assert!(code == 2 && error.contains("empty.txt: there are no pairs in this file"), "{error}");
+    let output = run(dir, &["complete", "learned", "--relation", "P364", "--heads", "empty.txt"]);
+    assert!(text(&output.stderr).contains("no answer: there are no heads"), "{}", text(&output.stderr));
 }
 
 #[test]
@@ -156,6 +165,10 @@ fn what_would_surprise_is_said() {
         said.contains("answers need a confidence of ") && said.contains("were right for relations left out"),
         "{said}"
     );
+    // A head that is only plausible may not have the relation at all.
+    assert!(said.contains("Some of these heads may not, so fewer answers may be right"), "{said}");
+    let output = ask(&["--head", "film1", "--precision", "0.3"]);
+    assert!(!text(&output.stderr).contains("Some of these heads"), "{}", text(&output.stderr));
     let answers =
         json(dir, &["complete", "learned", "--relation", "P364", "--plausible", "--precision", "0.3"]);
     let measured = &answers["relation"]["precision"]["measured"];

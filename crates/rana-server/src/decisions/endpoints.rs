@@ -97,9 +97,10 @@ pub(crate) async fn list(
         let app = Arc::clone(&app);
         move || {
             let graph = &app.predictor.store().graph;
+            let relation = params.relation.as_deref().map(|text| app.decided_relation(text));
             // Other requests do not wait while names are looked up.
             let decisions: Vec<Arc<KeptDecision>> =
-                app.decisions.read(|index| index.of(params.relation.as_deref()).cloned().collect());
+                app.decisions.read(|index| index.of(relation.as_deref()).cloned().collect());
             let body = |decision: &Arc<KeptDecision>| DecisionBody {
                 number: decision.number,
                 relation: decision.relation().to_owned(),
@@ -147,12 +148,7 @@ pub(crate) async fn decide(
         move || {
             let graph = &app.predictor.store().graph;
             let name = |text: &str| app.resolve(text).map(|entity| graph.entity_name(entity).to_owned());
-            // The relation may be new.
-            let relation = match app.predictor.relation(&relation) {
-                Ok(relation) => graph.relation_name(relation).to_owned(),
-                Err(_) => graph.full_name(&relation),
-            };
-            Ok((relation, name(&head)?, name(&tail)?))
+            Ok((app.decided_relation(&relation), name(&head)?, name(&tail)?))
         }
     };
     let (relation, head, tail) = app.quick.run(resolve).await?;

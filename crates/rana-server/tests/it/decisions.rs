@@ -78,6 +78,20 @@ fn the_latest_verdict_counts_and_outlives_the_server() {
 }
 
 #[test]
+fn decisions_are_found_by_the_name_they_were_made_with() {
+    let server = Running::new();
+    let body = json!({"relation": "Treats", "head": "virus", "tail": "fish", "verdict": "accepted"});
+    post(server.address, "/v1/decisions", &body).json();
+    for name in ["Treats", "treats"] {
+        let listed = get(server.address, &format!("/v1/decisions?relation={name}")).json();
+        assert_eq!(listed["decisions"][0]["relation"], "treats", "{listed}");
+        let exported = get(server.address, &format!("/v1/export?relation={name}")).text();
+        assert!(exported.contains("virus\ttreats\tfish"), "{exported}");
+    }
+    assert_eq!(get(server.address, "/v1/decisions?relation=causes").json(), json!({"decisions": []}));
+}
+
+#[test]
 fn what_is_no_decision_is_refused() {
     let server = Running::new();
     let refuse = |fields: Value, title: &str| {

@@ -13,14 +13,26 @@ use super::error::LearnError;
 use super::measuring::{SHOTS, measure};
 use super::quality::{LEARNED, Quality};
 use super::withheld_relations::WithheldRelations;
+use crate::schedule::Stage;
 
 /// Parts that relations are cut into.
 const PARTS: usize = 5;
 /// How many scores may be spent on confidence.
 const SCORES: usize = 300_000_000;
 
-/// The stages of the learning.
-pub(super) const STAGES: [&str; 3] = [TRUST, QUALITY, CONFIDENCE];
+/// The stages of the learning, and how long each is expected to take, for so many relations and entities.
+pub(super) fn stages(relations: usize, entities: usize) -> [Stage; 3] {
+    let evidence = relations as f64 * (0.2 + entities as f64 * 1.5e-6);
+    let fits = (PARTS + 1) as f64 * relations as f64 * SECONDS_PER_FIT;
+    [
+        Stage::new(TRUST, evidence + fits),
+        Stage::new(QUALITY, 1.2 * evidence),
+        Stage::new(CONFIDENCE, evidence),
+    ]
+}
+
+/// How long trust takes to fit to the examples of a relation.
+const SECONDS_PER_FIT: f64 = 0.08;
 const TRUST: &str = "learning how far each kind of evidence is trusted";
 const QUALITY: &str = "measuring on relations left out";
 const CONFIDENCE: &str = "learning how sure answers are";
@@ -77,7 +89,9 @@ impl EvidenceLearning {
         let parts = PARTS.min(withheld.len());
         let shares = shares(withheld, parts);
         let tasks = withheld.tasks();
-        observer.begin(TRUST, Some(withheld.len() as u64), Unit::Steps);
+        // Each part is left out once, and once none is.
+        let fits = parts as u64 + 1;
+        observer.begin(TRUST, Some((1 + fits) * withheld.len() as u64), Unit::Steps);
         let mut examples = Vec::new();
         for share in &shares {
             examples.push(Examples::gather(config, &sources[share.group], tasks, &share.tasks)?);
@@ -95,8 +109,15 @@ impl EvidenceLearning {
                 false => Examples::learn(&chosen, &config.evidence),
             }
         };
-        let without_part: Vec<Vec<TrustedSource>> = (0..parts).map(|part| learn(Some(part))).collect();
-        let learned = learn(None);
+        let learn = |without: Option<usize>| {
+            let trusted = learn(without);
+            observer.advance(withheld.len() as u64);
+            check(observer).map(|()| trusted)
+        };
+        let without_part = (0..parts)
+            .map(|part| learn(Some(part)))
+            .collect::<Result<Vec<Vec<TrustedSource>>, LearnError>>()?;
+        let learned = learn(None)?;
         observer.end();
 
         let mut rows = vec![LEARNED, RULES];

@@ -167,6 +167,7 @@ impl Learning {
         let identity = LearningIdentity::new(self, inputs);
         let earlier = identity.earlier(out)?;
         if OpenedRun::is_at(out) {
+            observer.note("this was learned before from the same files; nothing is left to do");
             return Ok(Predictor::open(out, None)?);
         }
         let graph = out.join(GRAPH);
@@ -197,10 +198,7 @@ impl Learning {
             plan.vectors.iter().map(stage)
         };
         let mut stages: Vec<Stage> = (0..groups).flat_map(|group| of_vectors(Some(group))).collect();
-        let entities = store.graph.entity_count() as f64;
-        let evidence = withheld.len() as f64 * (0.2 + entities * 1.5e-6);
-        let parts = evidence_learning::STAGES.iter().zip([1.0, 1.2, 1.0]);
-        stages.extend(parts.map(|(name, share)| Stage::new(*name, share * evidence)));
+        stages.extend(evidence_learning::stages(withheld.len(), store.graph.entity_count()));
         stages.extend(of_vectors(None));
         let schedule = Schedule::new(observer, stages);
         self.train(out, &store, &known, &withheld, &configs, &schedule, started)?;

@@ -15,8 +15,9 @@ use super::learned_relation::LearnedRelation;
 use super::relation_request::{CandidateChoice, RelationRequest};
 use crate::search::NameIndex;
 
-/// The most facts of the graph that a relation is learned from if none are given: more add little and take long.
-const MOST_EXAMPLES: usize = 20;
+/// The most facts of the graph that a relation is learned from if none are given. More examples give better answers: rules
+/// and likeness see more cases (docs/experiments/2026-11-18-new-user.md).
+const MOST_EXAMPLES: usize = 1000;
 
 /// Completes relations of a graph by a trained model, whichever it is. A copy shares everything.
 #[derive(Clone)]

@@ -81,6 +81,7 @@ impl Answering<'_> {
             .filter_map(|&head| self.learned.complete(head, &unlimited).first()?.confidence)
             .max_by(f32::total_cmp);
         match (surest, self.limits.min_confidence) {
+            _ if heads.is_empty() => "no answer: there are no heads".to_owned(),
             (Some(surest), Some(least)) if surest < least => format!(
                 "no answer is that sure: {:.0} % is needed, and the surest has {:.0} %. Give more examples, or ask for less",
                 100.0 * least,

@@ -163,7 +163,7 @@ pub(crate) fn run(args: &CompleteArgs, terminal: &Terminal) -> Result<(), CliErr
             );
         }
         if let Some(promised) = &promised {
-            terminal.note(&promised.text());
+            terminal.note(&promised.text(args.is_bulk()));
         }
         let answers = match format {
             Some(format) => args.write(format, &asked, &work, &heads, terminal)?,

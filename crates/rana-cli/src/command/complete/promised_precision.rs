@@ -30,13 +30,20 @@ impl PromisedPrecision {
         self.measured.confidence
     }
 
-    pub(super) fn text(&self) -> String {
+    /// What it means; heads that are chosen by what they are need not have the relation at all.
+    pub(super) fn text(&self, is_bulk: bool) -> String {
         let [least, share, error] =
             [f64::from(self.measured.confidence), self.measured.precision, self.measured.error]
                 .map(|of| 100.0 * of);
+        let heads = match is_bulk {
+            true => {
+                ". This holds for heads that have the relation. Some of these heads may not, so fewer answers may be right"
+            }
+            false => "",
+        };
         format!(
             "answers need a confidence of {least:.0} %: of such answers, {share:.0} ± {error:.0} % were right for relations \
-             left out. One relation can be better or worse"
+             left out. One relation can be better or worse{heads}"
         )
     }
 }

@@ -52,6 +52,9 @@ impl RequestedRelation {
             withheld_heads.extend(others.map(|pair| pair.head));
         }
         if support.is_empty() {
+            if let Some(file) = &in_file {
+                return Err(CliError::Usage(format!("{}: there are no pairs in this file", file.file())));
+            }
             let message = "nothing to learn from. Give pairs with --pair HEAD TAIL or --support FILE, or name a \
                            relation that the graph has facts of with --relation";
             return Err(CliError::Usage(message.to_owned()));

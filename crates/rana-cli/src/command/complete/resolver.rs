@@ -18,6 +18,11 @@ pub(super) struct FilePairs {
 }
 
 impl FilePairs {
+    /// The file they are from.
+    pub(super) fn file(&self) -> &str {
+        &self.file
+    }
+
     /// The relation of all pairs, if the file names one and no other.
     pub(super) fn only_relation(&self) -> Option<&str> {
         match &self.names[..] {
@@ -47,15 +52,14 @@ impl<'p> Resolver<'p> {
         self.predictor.entity(text).map_err(|error| CliError::Usage(error.to_string()))
     }
 
-    /// The relation of a name, a label or the last part of an IRI; none if it is said to be new. Only its whole name can
-    /// show that it is not.
+    /// The relation of a name, a label or the last part of an IRI; none if it is said to be new.
     pub(super) fn relation(&self, text: &str, is_new: bool) -> Result<Option<RelationId>, CliError> {
         if is_new {
-            return match self.graph().relation(&self.graph().full_name(text)) {
-                Some(_) => Err(CliError::Usage(format!(
+            return match self.predictor.relation(text) {
+                Ok(_) => Err(CliError::Usage(format!(
                     "`{text}` is a relation of the graph. Leave out --new, or choose another name"
                 ))),
-                None => Ok(None),
+                Err(_) => Ok(None),
             };
         }
         match self.predictor.relation(text) {

@@ -17,7 +17,7 @@ use crate::search::NameIndex;
 
 /// The most facts of the graph that a relation is learned from if none are given. More examples give better answers: rules
 /// and likeness see more cases (docs/experiments/2026-11-18-new-user.md).
-const MOST_EXAMPLES: usize = 1000;
+const MOST_EXAMPLES: usize = 10_000;
 
 /// Completes relations of a graph by a trained model, whichever it is. A copy shares everything.
 #[derive(Clone)]

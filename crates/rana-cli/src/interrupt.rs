@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use rana::graph::remove_unfinished;
 
+use crate::ignored_signals::stay_ignored;
+
 /// The exit code of a program that was interrupted.
 const INTERRUPTED: i32 = 130;
 
@@ -17,15 +19,20 @@ static STOP: Mutex<Option<(Arc<AtomicBool>, Option<Instant>)>> = Mutex::new(None
 pub(crate) fn stop_on_interrupt() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     *STOP.lock().unwrap_or_else(PoisonError::into_inner) = Some((Arc::clone(&stop), None));
-    // This fails only if the process has this handler already.
-    let _ = ctrlc::set_handler(interrupted);
+    handle();
     stop
 }
 
-/// Lets Ctrl-C or a termination signal end the program without leaving temporary files. A program that was started to
-/// ignore hang-ups is not changed: the next one removes what it leaves.
+/// Lets Ctrl-C or a termination signal end the program without leaving temporary files.
 pub(crate) fn clean_up_on_interrupt() {
-    let _ = ctrlc::try_set_handler(interrupted);
+    handle();
+}
+
+fn handle() {
+    stay_ignored(|| {
+        // This fails only if the process has this handler already.
+        let _ = ctrlc::set_handler(interrupted);
+    });
 }
 
 fn interrupted() {

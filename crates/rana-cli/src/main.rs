@@ -7,6 +7,7 @@ mod error;
 mod escaped_output;
 mod hint;
 mod human_numbers;
+mod ignored_signals;
 mod interrupt;
 mod one_arena;
 mod progress_bar;

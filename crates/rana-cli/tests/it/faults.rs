@@ -135,6 +135,21 @@ fn a_terminated_writer_leaves_no_temporary_files() {
     assert!(!dir.path().join("large").exists());
 }
 
+/// `nohup` is kept to: closing a terminal does not end what was started by it.
+#[test]
+fn a_program_in_the_background_ignores_hang_ups() {
+    let dir = tempfile::tempdir().unwrap();
+    let binary = assert_cmd::cargo::cargo_bin("rana");
+    // When the pipe is open on both sides, the program has its handlers.
+    let script = format!(
+        "trap '' HUP; mkfifo facts; '{}' import facts --format tsv --out kg --quiet & exec 3>facts
+         kill -HUP $!; printf 'anna\\tlikes\\tbert\\n' >&3; exec 3>&-; wait $!; echo \"code $?\"",
+        binary.display()
+    );
+    let output = bash(dir.path(), &script);
+    assert_eq!(text(&output.stdout), "code 0\n", "{}", text(&output.stderr));
+}
+
 /// A path need not be text.
 #[test]
 fn sources_of_any_name_are_read() {

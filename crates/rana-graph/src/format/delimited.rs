@@ -208,10 +208,19 @@ impl<'s> Sample<'s> {
 
     /// The number of columns of each of the first rows.
     fn widths(&self, delimiter: u8) -> Vec<usize> {
-        let mut reader = reader(delimiter).from_reader(self.bytes);
-        let (mut row, mut widths) = (ByteRecord::new(), Vec::new());
-        while widths.len() <= SAMPLE_LINES && matches!(reader.read_byte_record(&mut row), Ok(true)) {
-            widths.push(row.len());
+        let mut widths = Vec::new();
+        if is_quoted(delimiter) {
+            let mut reader = reader(delimiter).from_reader(self.bytes);
+            let mut row = ByteRecord::new();
+            while widths.len() <= SAMPLE_LINES && matches!(reader.read_byte_record(&mut row), Ok(true)) {
+                widths.push(row.len());
+            }
+        } else {
+            // A row may have millions of spaces, so columns are counted and not kept.
+            let lines =
+                self.bytes.split(|byte| matches!(byte, b'\n' | b'\r')).filter(|line| !line.is_empty());
+            let width = |line: &[u8]| memchr::memchr_iter(delimiter, line).count() + 1;
+            widths.extend(lines.take(SAMPLE_LINES + 1).map(width));
         }
         if widths.len() > SAMPLE_LINES || (self.is_cut && widths.len() > 1) {
             widths.pop();
@@ -281,5 +290,46 @@ fn csv_error(
     match error.into_kind() {
         csv::ErrorKind::Io(source) => read_error(name, compression, source),
         _ => FormatError::malformed(place, problem),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counting and reading agree on what a row is, and on its columns.
+    #[test]
+    fn columns_are_counted_as_they_are_read() {
+        for text in [
+            "a\tb\tc\nd\te\n",
+            "a\tb\tc\r\n\r\nd\te\rf",
+            "\t\t\n\n\n\t",
+            "\"a\tb\"\tc\n\"d\n",
+            "a b  c\n d \r\n",
+            "",
+            "\n\r\n",
+        ] {
+            let sample = Sample { bytes: text.as_bytes(), is_cut: false };
+            for delimiter in *b"\t " {
+                let read: Vec<usize> = reader(delimiter)
+                    .from_reader(text.as_bytes())
+                    .byte_records()
+                    .map(|row| row.unwrap().len())
+                    .collect();
+                assert_eq!(sample.widths(delimiter), read, "{text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_first_row_of_very_many_columns_is_no_header() {
+        let titled = |columns: usize| {
+            let row: Vec<&str> =
+                ["head", "relation", "tail"].into_iter().chain(vec!["x"; columns - 3]).collect();
+            let (row, options) = (ByteRecord::from(row), DelimitedOptions::default());
+            Layout::new("f.csv", &options, &row, b',', columns).is_ok_and(|(_, is_header)| is_header)
+        };
+        assert!(titled(MOST_TITLES));
+        assert!(!titled(MOST_TITLES + 1));
     }
 }

@@ -39,7 +39,11 @@ impl RequestedRelation {
             None => None,
         };
         if let Some(pairs) = &in_file {
-            support.extend(resolver.pairs_of(pairs, relation, called)?);
+            let own = resolver.pairs_of(pairs, relation, called)?;
+            if own.is_empty() {
+                return Err(CliError::Usage(format!("{}: there are no pairs in this file", pairs.file())));
+            }
+            support.extend(own);
         }
         if support.is_empty() {
             support = relation.and_then(|relation| predictor.default_support(relation)).unwrap_or_default();
@@ -52,9 +56,6 @@ impl RequestedRelation {
             withheld_heads.extend(others.map(|pair| pair.head));
         }
         if support.is_empty() {
-            if let Some(file) = &in_file {
-                return Err(CliError::Usage(format!("{}: there are no pairs in this file", file.file())));
-            }
             let message = "nothing to learn from. Give pairs with --pair HEAD TAIL or --support FILE, or name a \
                            relation that the graph has facts of with --relation";
             return Err(CliError::Usage(message.to_owned()));

@@ -112,7 +112,8 @@ def main():
 def can_resume(folder):
     """Whether a killed run left something that `--resume` takes."""
     out = os.path.join(folder, "out")
-    return any(name.startswith("checkpoint") for name in os.listdir(out)) if os.path.isdir(out) else False
+    # A finished training has no checkpoint any more; resuming it changes nothing.
+    return any(name.startswith("checkpoint") or name == "run.json" for name in os.listdir(out)) if os.path.isdir(out) else False
 
 
 def resumption(arguments):

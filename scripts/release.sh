@@ -53,15 +53,14 @@ if [ "$(id -u)" = 0 ] && unshare --mount true 2>/dev/null; then
     "${unprivileged[@]}" /rana --version
     "${unprivileged[@]}" /rana quickstart --out /data/tour --quiet
     # From here on only /state can be written.
-    read_only() {
-        unshare --mount sh -c '
-            mount --bind "$0" "$0" && mount --bind "$0/state" "$0/state" && mount -o remount,ro,bind "$0" &&
-                exec chroot --userspec=65534:65534 "$0" "$@"' "$root" "$@"
-    }
-    read_only /rana complete /data/tour/run --relation causes --top 1 --quiet >"$work/answers" ||
+    # Not a function: in the background that would be a shell, and killing it would leave the server.
+    read_only=(unshare --mount sh -c '
+        mount --bind "$0" "$0" && mount --bind "$0/state" "$0/state" && mount -o remount,ro,bind "$0" &&
+            exec chroot --userspec=65534:65534 "$0" "$@"' "$root")
+    "${read_only[@]}" /rana complete /data/tour/run --relation causes --top 1 --quiet >"$work/answers" ||
         fail "no answers on a read-only file system"
     [ -s "$work/answers" ] || fail "no answers on a read-only file system"
-    read_only /rana serve /data/tour/run --listen 127.0.0.1:17262 --decisions /state/decisions.jsonl >"$work/log" 2>&1 &
+    "${read_only[@]}" /rana serve /data/tour/run --listen 127.0.0.1:17262 --decisions /state/decisions.jsonl >"$work/log" 2>&1 &
     server=$!
     for _ in $(seq 100); do
         if curl --silent --fail --max-time 5 http://127.0.0.1:17262/healthz; then break; fi

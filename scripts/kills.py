@@ -4,8 +4,9 @@
     python3 scripts/kills.py [--rana target/release/rana] [--kills 20] [--only learn]
 
 Each command runs once without interruption, then again with kills until it is done. Both must leave the same vectors,
-models and evidence, byte for byte, and the same list of files: no litter. Prints one line for each command and exits with 1
-if one fails. Only the standard library is needed; the graph is random.
+models and evidence, byte for byte, and the same list of files: no litter. A command that ends before it is killed is compared
+and begun again in a new directory, until there were so many kills in time. Prints one line for each command and exits
+with 1 if one fails. Only the standard library is needed; the graph is random.
 """
 
 import argparse
@@ -39,13 +40,13 @@ def content(folder):
 
 
 def killed(command, folder, seconds, rng):
-    """Starts a command and kills it within some seconds; whether that was in time."""
+    """Starts a command and kills it within some seconds. `None` if that was in time, else how it ended."""
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(rng.uniform(0.01, 1.0) * seconds)
-    is_in_time = process.poll() is None
+    ended = process.poll()
     process.kill()
     process.wait()
-    return is_in_time
+    return ended
 
 
 def main():
@@ -84,26 +85,36 @@ def main():
     for name, arguments in commands.items():
         if options.only not in (None, name):
             continue
-        whole, broken = os.path.join(base, name + "-whole"), os.path.join(base, name + "-broken")
+        whole = os.path.join(base, name + "-whole")
         os.mkdir(whole)
-        os.mkdir(broken)
         started = time.monotonic()
         run(whole, *arguments)
         seconds = time.monotonic() - started
+        expected = content(os.path.join(whole, "out"))
+        in_time, ends, wrong = 0, 0, None
+        while in_time < options.kills and wrong is None:
+            broken = os.path.join(base, f"{name}-broken-{ends}")
+            os.mkdir(broken)
 
-        def command():
-            resumed = name in RESUMED and can_resume(broken)
-            return [rana, *(resumption(arguments) if resumed else arguments), "--quiet"]
+            def command():
+                resumed = name in RESUMED and can_resume(broken)
+                return [rana, *(resumption(arguments) if resumed else arguments), "--quiet"]
 
-        in_time = sum(killed(command(), broken, 0.4 * seconds, rng) for _ in range(options.kills))
-        done = subprocess.run(command(), cwd=broken, capture_output=True, text=True)
-        one, other = content(os.path.join(whole, "out")), content(os.path.join(broken, "out"))
-        is_same = done.returncode == 0 and one == other
-        failed |= not is_same
-        print(f"{name}: {seconds:.1f} s whole, {in_time} of {options.kills} kills in time, {'same bits, no litter' if is_same else 'DIFFERENT'}", flush=True)
-        if not is_same:
-            differs = sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key))
-            print(done.stderr[-500:], differs, flush=True)
+            ended, said = None, ""
+            while in_time < options.kills and ended is None:
+                ended = killed(command(), broken, 0.4 * seconds, rng)
+                in_time += ended is None
+            if ended is None:
+                done = subprocess.run(command(), cwd=broken, capture_output=True, text=True)
+                ended, said = done.returncode, done.stderr[-500:]
+            ends += 1
+            found = content(os.path.join(broken, "out"))
+            if ended != 0 or found != expected:
+                differs = sorted(key for key in expected.keys() | found.keys() if expected.get(key) != found.get(key))
+                wrong = f"exit code {ended} {said} {differs}"
+        failed |= wrong is not None
+        outcome = "same bits, no litter" if wrong is None else f"DIFFERENT: {wrong}"
+        print(f"{name}: {seconds:.1f} s whole, {in_time} kills in time, {ends} times to the end, {outcome}", flush=True)
     if not failed:
         shutil.rmtree(base)
     sys.exit(1 if failed else 0)

@@ -58,9 +58,9 @@ mod tests {
     use crate::gmatching::{FewShots, Similarity};
     use crate::hire::{EntityTransfers, RelationTransfers, Residual as HireResidual, TransferStep};
     use crate::rana::{
-        Activation, AggInput, Attn, AttnInput, BetaScale, BetaSpace, Ends, FewSurvivors, InnerReduction,
-        NegWeight, NeighbourChoice, OuterReduction, Padding, PruneSpace, RScope, RelInit, Residual,
-        ScoreSpace, TestNegatives, TrainEntities,
+        Activation, AggInput, Attn, AttnInput, BetaScale, BetaSpace, EncoderInit, Ends, FewSurvivors,
+        InnerReduction, NegWeight, NeighbourChoice, OuterReduction, Padding, PruneSpace, RScope, RelInit,
+        Residual, ScoreSpace, TestNegatives, TrainEntities,
     };
     use crate::relation_meta::{SupportNegatives, SupportReduction};
     use crate::training::{Init, Lengths, RowUpdates};
@@ -101,6 +101,7 @@ mod tests {
             Padding,
             PruneSpace,
             RScope,
+            EncoderInit,
             RelInit,
             Residual,
             ScoreSpace,

@@ -83,6 +83,19 @@ choices!(
         Init => "init",
         /// At zero: with a residual, training starts at the mean translation of the vectors.
         Zero => "zero",
+        /// At `[−I, I]`, so that R is `t' − h'` before its activation: with `score_space = "encoded"` training starts at the
+        /// mean translation between encoded entities.
+        Translation => "translation",
+    }
+);
+choices!(
+    /// How W3 and W4 of eqs. 3 and 5 start. Not in the paper.
+    EncoderInit, "start of W3 and W4", {
+        /// Like the other weights.
+        #[default]
+        Init => "init",
+        /// W3 at zero and W4 at the identity, so that e' is the activation of e: neighbours say nothing at first.
+        Identity => "identity",
     }
 );
 choices!(
@@ -234,6 +247,13 @@ choices!(
         Sum => "sum",
     }
 );
+impl EncoderInit {
+    /// Whether it is as it was before there was a choice, so that settings of earlier runs stay the same.
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// The order of the meta-gradient (D22), written as 0, 1 or 2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
@@ -359,6 +379,9 @@ pub struct RanaConfig {
     pub bias: bool,
     /// How weights start. The paper is silent (D7).
     pub init: Init,
+    /// How W3 and W4 start. The paper is silent; like the other weights.
+    #[serde(skip_serializing_if = "EncoderInit::is_default")]
+    pub enc_init: EncoderInit,
     /// How W5 starts. The paper is silent; like the other weights.
     pub rel_init: RelInit,
     /// Whether eqs. 2 to 5 share their weights between heads and tails (D8).
@@ -451,6 +474,7 @@ impl Default for RanaConfig {
             hidden: 0,
             bias: true,
             init: Init::default(),
+            enc_init: EncoderInit::default(),
             rel_init: RelInit::default(),
             ends: Ends::default(),
             r_scope: RScope::default(),
@@ -557,10 +581,10 @@ impl RanaConfig {
              that are scored, and for no others",
         )?;
         require(
-            self.rel_init == RelInit::Init || self.residual != Residual::None,
+            self.rel_init != RelInit::Zero || self.residual != Residual::None,
             "rel_init",
             self.rel_init,
-            "init without a residual, or every relation would start at zero",
+            "init or translation without a residual, or every relation would start at zero",
         )?;
         let learns_rows = self.train_entities != TrainEntities::Frozen;
         require(

@@ -26,7 +26,7 @@ use crate::training::Block;
 pub(super) const CHUNK: usize = 64;
 
 /// An end of a pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum End {
     Head,
     Tail,
@@ -90,7 +90,7 @@ pub(super) struct Chunk<T> {
     /// `Wa r + b1`, for each end that has weights of its own.
     attention: Vec<Vec<T>>,
     ends: [EndState<T>; 2],
-    /// eq. 6.
+    /// eq. 6; empty if only the ends were encoded.
     relation: Vec<T>,
     /// What `[h'; t']` is multiplied with, if components are dropped.
     relation_mask: [Vec<T>; 2],
@@ -136,7 +136,7 @@ impl<T: Real> Chunk<T> {
 
     /// eq. 5 of an end of a pair.
     pub(super) fn encoded(&self, at: usize, end: End) -> &[T] {
-        let dim = self.relation.len() / self.pairs.len();
+        let dim = self.r.len() / self.pairs.len();
         &self.ends[end as usize].encoded[at * dim..(at + 1) * dim]
     }
 
@@ -148,15 +148,7 @@ impl<T: Real> Chunk<T> {
     /// Encodes pairs with what eq. 1 gives for each.
     pub(super) fn encode(inputs: Inputs<'_, T>, projection: &Projection<T>, pairs: &[Pair], r: &[T]) -> Self {
         let (dim, rows) = (inputs.dim(), pairs.len());
-        let mut chunk = Self { pairs: pairs.to_vec(), r: r.to_vec(), ..Self::default() };
-        let entities = pairs.iter().flat_map(|pair| [pair.head, pair.tail]);
-        chunk.neighbours = entities.map(|entity| inputs.neighbours.of(entity).len()).max().unwrap_or(0);
-        chunk.attention =
-            inputs.layout.ends.iter().map(|blocks| chunk.attention_of_pairs(inputs, blocks)).collect();
-        for end in End::BOTH {
-            let state = chunk.encode_end(inputs, projection, end);
-            chunk.ends[end as usize] = state;
-        }
+        let mut chunk = Self::encode_ends(inputs, projection, pairs, r);
         chunk.relation_mask = [2, 3].map(|place| chunk.mask(inputs, place, inputs.config.fc_dropout));
         let layout = inputs.layout;
         let mut relation =
@@ -168,6 +160,43 @@ impl<T: Real> Chunk<T> {
         }
         activate(inputs.config.rel_act, &mut relation);
         chunk.relation = relation;
+        chunk
+    }
+
+    /// Encodes both ends of pairs, and makes no relation of them.
+    pub(super) fn encode_ends(
+        inputs: Inputs<'_, T>,
+        projection: &Projection<T>,
+        pairs: &[Pair],
+        r: &[T],
+    ) -> Self {
+        let mut chunk = Self::with_attention(inputs, pairs, r);
+        for end in End::BOTH {
+            let state = chunk.encode_end(inputs, projection, end);
+            chunk.ends[end as usize] = state;
+        }
+        chunk
+    }
+
+    /// eq. 5 of entities at one end, with what eq. 1 gives for each.
+    pub(super) fn encode_entities(
+        inputs: Inputs<'_, T>,
+        projection: &Projection<T>,
+        entities: &[EntityId],
+        end: End,
+        r: &[T],
+    ) -> Vec<T> {
+        let pairs: Vec<Pair> = entities.iter().map(|&entity| Pair { head: entity, tail: entity }).collect();
+        Self::with_attention(inputs, &pairs, r).encode_end(inputs, projection, end).encoded
+    }
+
+    /// Pairs with `Wa r + b1`, before their ends are encoded.
+    fn with_attention(inputs: Inputs<'_, T>, pairs: &[Pair], r: &[T]) -> Self {
+        let mut chunk = Self { pairs: pairs.to_vec(), r: r.to_vec(), ..Self::default() };
+        let entities = pairs.iter().flat_map(|pair| [pair.head, pair.tail]);
+        chunk.neighbours = entities.map(|entity| inputs.neighbours.of(entity).len()).max().unwrap_or(0);
+        chunk.attention =
+            inputs.layout.ends.iter().map(|blocks| chunk.attention_of_pairs(inputs, blocks)).collect();
         chunk
     }
 
@@ -268,25 +297,30 @@ impl<T: Real> Chunk<T> {
         to: &mut EncoderGradients<T>,
     ) {
         let (dim, rows, layout) = (inputs.dim(), self.pairs.len(), inputs.layout);
+        let has_relation = !self.relation.is_empty();
         let mut relation = from.relation.to_vec();
-        multiply_by_slope(inputs.config.rel_act, &self.relation, &mut relation);
-        let relation_matrix = Matrix::new(&relation, rows, dim);
-        if let Some(bias) = &layout.relation_bias {
-            add_rows(bias.of_mut(&mut to.weights), &relation);
+        if has_relation {
+            multiply_by_slope(inputs.config.rel_act, &self.relation, &mut relation);
+            if let Some(bias) = &layout.relation_bias {
+                add_rows(bias.of_mut(&mut to.weights), &relation);
+            }
         }
+        let relation_matrix = Matrix::new(&relation, rows, dim);
         let mut attention: Vec<Vec<T>> = self.attention.iter().map(|of| vec![T::ZERO; of.len()]).collect();
         for (end, block) in End::BOTH.into_iter().zip([&layout.relation_head, &layout.relation_tail]) {
             let mask = &self.relation_mask[end as usize];
             let state = &self.ends[end as usize];
-            let encoded = masked(&state.encoded, mask);
-            add_product(
-                block.of_mut(&mut to.weights),
-                relation_matrix.transposed(),
-                Matrix::new(&encoded, rows, dim),
-            );
             let mut gradient = vec![T::ZERO; rows * dim];
-            add_product(&mut gradient, relation_matrix, Matrix::new(block.of(inputs.weights), dim, dim));
-            apply_mask(&mut gradient, mask);
+            if has_relation {
+                let encoded = masked(&state.encoded, mask);
+                add_product(
+                    block.of_mut(&mut to.weights),
+                    relation_matrix.transposed(),
+                    Matrix::new(&encoded, rows, dim),
+                );
+                add_product(&mut gradient, relation_matrix, Matrix::new(block.of(inputs.weights), dim, dim));
+                apply_mask(&mut gradient, mask);
+            }
             if let Some(encoded) = from.encoded {
                 add_scaled(&mut gradient, T::ONE, encoded[end as usize]);
             }

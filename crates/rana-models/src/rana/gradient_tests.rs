@@ -2,9 +2,9 @@
 
 use rana_graph::EntityId;
 
-use super::config::RanaConfig;
+use super::config::{Ends, RScope, RanaConfig, ScoreSpace, TrainEntities};
 use super::encoded_pairs::EncodedPairs;
-use super::encoder::Projection;
+use super::encoder::{CHUNK, Projection};
 use super::inputs::{EntityRows, Inputs};
 use super::layout::Layout;
 use super::objective::{Objective, Scratch};
@@ -154,6 +154,31 @@ fn the_inner_step_does_not_depend_on_the_batch() {
         let mut many = vec![tasks[number].clone()];
         many.extend(std::iter::repeat_n(tasks.clone(), 40).flatten());
         assert!(difference(&alone, &relation(&many, 0)) < 1e-14);
+    }
+}
+
+/// Entities that are encoded by themselves, and not in a pair of a support, come in chunks of their own in large batches.
+#[test]
+fn a_batch_of_the_same_tasks_has_the_loss_and_gradient_of_one() {
+    for ends in [Ends::Shared, Ends::Separate] {
+        let config = RanaConfig {
+            score_space: ScoreSpace::Encoded,
+            r_scope: RScope::TaskMean,
+            train_entities: TrainEntities::Shared,
+            ends,
+            ..fixture_config()
+        };
+        let (layout, parameters, lists, tasks) = fixture(&config, 3);
+        let rows = Rows { dim: layout.dim, parameters: &parameters };
+        let inputs = inputs(&config, &layout, &parameters, &rows, &lists);
+        let many: Vec<MetaTask> = std::iter::repeat_n(tasks.clone(), 40).flatten().collect();
+        assert!(many.len() * 3 > 2 * CHUNK);
+        let (one, all) = (step(inputs, &tasks), step(inputs, &many));
+        assert!((one.loss - all.loss).abs() < 1e-12 * one.loss.abs());
+        assert!(difference(&one.weights, &all.weights) < 1e-10);
+        let rows =
+            |result: &StepResult<f64>| gradients(result, layout.dim, parameters.relations.len()).scoring;
+        assert!(difference(&rows(&one), &rows(&all)) < 1e-10);
     }
 }
 

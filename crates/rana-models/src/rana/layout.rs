@@ -84,6 +84,13 @@ impl Layout {
         self.blocks.len()
     }
 
+    /// W3 and its bias, eq. 3, of each end.
+    pub(crate) fn aggregate_blocks(&self) -> impl Iterator<Item = &Block> {
+        self.ends.iter().flat_map(|end| {
+            end.aggregate_relation.iter().chain([&end.aggregate_entity]).chain(&end.aggregate_bias)
+        })
+    }
+
     /// W5 and its bias, eq. 6.
     pub(crate) fn relation_blocks(&self) -> impl Iterator<Item = &Block> {
         [&self.relation_head, &self.relation_tail].into_iter().chain(&self.relation_bias)

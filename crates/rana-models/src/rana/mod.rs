@@ -49,9 +49,9 @@ mod step;
 mod stepped_model;
 
 pub use config::{
-    Activation, AggInput, Attn, AttnInput, BetaScale, BetaSpace, Ends, FewSurvivors, InnerReduction,
-    MetaOrder, NegWeight, NeighbourChoice, OuterReduction, Padding, Prune, PruneSpace, RScope, RanaConfig,
-    RelInit, Residual, ScoreSpace, TestNegatives, TrainEntities,
+    Activation, AggInput, Attn, AttnInput, BetaScale, BetaSpace, EncoderInit, Ends, FewSurvivors,
+    InnerReduction, MetaOrder, NegWeight, NeighbourChoice, OuterReduction, Padding, Prune, PruneSpace,
+    RScope, RanaConfig, RelInit, Residual, ScoreSpace, TestNegatives, TrainEntities,
 };
 pub use inspection::{Attention, InspectedNegative, InspectedPair, Inspection, ScoreParts};
 pub use layout::Layout;

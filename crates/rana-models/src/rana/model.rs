@@ -6,6 +6,7 @@ use pulp::{Arch, Simd, WithSimd};
 use rana_embed::Norm;
 use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};
 use rana_graph::{EntityId, Graph, Pair};
+use rayon::prelude::*;
 
 use super::adapted_relation::RanaRelation;
 use super::chosen_neighbours::{ChosenNeighbours, NeighbourSettings};
@@ -13,7 +14,7 @@ use super::config::{RanaConfig, ScoreSpace, TestNegatives};
 use super::cutoffs::Cutoff;
 use super::encoded_pairs::{EncodedPairs, add_r};
 use super::encoded_translation::EncodedTranslation;
-use super::encoder::{CHUNK, Chunk, Projection};
+use super::encoder::{CHUNK, Chunk, End, Projection};
 use super::inputs::{Inputs, RowRoles};
 use super::layout::Layout;
 use super::negatives::{Choice, NegativeSampler};
@@ -156,6 +157,26 @@ impl RanaModel {
             add_r(inputs, pair, support, r);
         }
         Chunk::encode(inputs, &self.0.projection, &padded, &r)
+    }
+
+    /// Encodes entities at one end of pairs, with `r` over the support. The sums of an entity do not depend on what it is
+    /// encoded with, as in `encode_answers`.
+    pub(super) fn encode_entities(&self, support: &[Pair], entities: &[EntityId], end: End) -> Vec<f32> {
+        let roles = self.roles();
+        let inputs = self.inputs(&roles);
+        let dim = inputs.dim();
+        let mut r = vec![0.0; dim];
+        // The same for every pair.
+        support.iter().take(1).for_each(|&pair| add_r(inputs, pair, support, &mut r));
+        let r = r.repeat(CHUNK);
+        let encode = |entities: &[EntityId]| {
+            let mut padded = entities.to_vec();
+            padded.resize(CHUNK, entities[0]);
+            let mut encoded = Chunk::encode_entities(inputs, &self.0.projection, &padded, end, &r);
+            encoded.truncate(entities.len() * dim);
+            encoded
+        };
+        entities.par_chunks(CHUNK).map(encode).collect::<Vec<_>>().concat()
     }
 
     /// eq. 14: the relation that a support gives, averaged over draws of its negatives.

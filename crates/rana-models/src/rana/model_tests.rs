@@ -6,7 +6,9 @@ use proptest::prelude::*;
 use rana_fewshot::{FewShotModel, Support};
 use rana_graph::{Duplicates, EntityId, Graph, GraphBuilder, Pair};
 
-use super::config::{BetaScale, RScope, RanaConfig, RelInit, Residual, ScoreSpace};
+use super::config::{
+    Activation, BetaScale, EncoderInit, Ends, MetaOrder, RScope, RanaConfig, RelInit, Residual, ScoreSpace,
+};
 use super::model::RanaModel;
 use super::stepped_model::Rana;
 use crate::training::{RowUpdates, StartVectors, SteppedModel, TrainerConfig};
@@ -198,4 +200,41 @@ fn a_residual_from_zero_starts_at_the_mean_translation() {
     let (config, trainer) = configs;
     let without = RanaConfig { residual: Residual::None, ..config };
     assert_eq!(without.check(&trainer).unwrap_err().field, "rel_init");
+}
+
+#[test]
+fn an_encoder_that_starts_as_the_identity_scores_by_the_mean_translation() {
+    let graph = graph();
+    let start = StartVectors::random(&graph, 20, 3);
+    let candidates: Vec<EntityId> = graph.entities().collect();
+    let support =
+        Support { relation: None, pairs: &SUPPORT, candidates: &candidates, rejected: &[], seed: 5 };
+    for ends in [Ends::Shared, Ends::Separate] {
+        let config = RanaConfig {
+            score_space: ScoreSpace::Encoded,
+            enc_init: EncoderInit::Identity,
+            rel_init: RelInit::Translation,
+            enc_act: Activation::None,
+            rel_act: Activation::None,
+            meta_order: MetaOrder::Zero,
+            ends,
+            ..RanaConfig::default()
+        };
+        let model = model(&graph, &(config, TrainerConfig::default()));
+        let row = |entity: EntityId| start.entities.row(entity.0 as usize);
+        let relation = model.adapt(&support).unwrap();
+        let mut scores = vec![0.0; 2 * candidates.len()];
+        relation.scores(&[EntityId(3), EntityId(9)], &candidates, &mut scores);
+        for (head, scores) in [EntityId(3), EntityId(9)].into_iter().zip(scores.chunks(candidates.len())) {
+            for (&tail, score) in candidates.iter().zip(scores) {
+                let squares = (0..20).map(|at| {
+                    let mean =
+                        SUPPORT.iter().map(|of| row(of.tail)[at] - row(of.head)[at]).sum::<f32>() / 3.0;
+                    (row(head)[at] + mean - row(tail)[at]).powi(2)
+                });
+                let distance = squares.sum::<f32>().sqrt();
+                assert!((distance + score).abs() < 1e-5, "{distance} {score}");
+            }
+        }
+    }
 }

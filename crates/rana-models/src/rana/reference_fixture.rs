@@ -152,6 +152,13 @@ pub(crate) fn fixture_configs() -> Vec<(&'static str, RanaConfig)> {
             score_space: ScoreSpace::Encoded, meta_order: Second, train_entities: TrainEntities::Shared,
             train_relations: true
         ),
+        with!(
+            score_space: ScoreSpace::Encoded, train_entities: TrainEntities::Shared, r_scope: RScope::TaskMean,
+            beta_grad: true
+        ),
+        with!(
+            score_space: ScoreSpace::Encoded, meta_order: Second, ends: Ends::Separate, r_scope: RScope::TaskMean
+        ),
         with!(score_space: ScoreSpace::EncodedSupport, meta_order: Second),
         with!(
             score_space: ScoreSpace::EncodedSupport, meta_order: Second, beta_grad: true,

@@ -6,7 +6,7 @@ use rana_fewshot::FewShotModel;
 use rana_graph::{Graph, Task};
 
 use super::chosen_neighbours::{ChosenNeighbours, NeighbourSettings};
-use super::config::{RanaConfig, RelInit, TrainEntities};
+use super::config::{EncoderInit, RanaConfig, RelInit, TrainEntities};
 use super::inputs::{Inputs, RowRoles};
 use super::layout::Layout;
 use super::model::RanaModel;
@@ -79,8 +79,18 @@ impl SteppedModel for Rana {
 
     fn initial(&self, start: &StartVectors) -> Parameters {
         let mut weights = self.layout.blocks.initial(self.config.init, self.trainer.seed);
-        if self.config.rel_init == RelInit::Zero {
-            self.layout.relation_blocks().for_each(|block| block.of_mut(&mut weights).fill(0.0));
+        let layout = &self.layout;
+        if self.config.enc_init == EncoderInit::Identity {
+            layout.aggregate_blocks().for_each(|block| block.of_mut(&mut weights).fill(0.0));
+            layout.ends.iter().for_each(|end| end.combine.start_as_identity(&mut weights, 1.0));
+        }
+        match self.config.rel_init {
+            RelInit::Init => {}
+            RelInit::Zero => layout.relation_blocks().for_each(|block| block.of_mut(&mut weights).fill(0.0)),
+            RelInit::Translation => {
+                layout.relation_head.start_as_identity(&mut weights, -1.0);
+                layout.relation_tail.start_as_identity(&mut weights, 1.0);
+            }
         }
         Parameters::new(&self.parameters, weights, start)
     }

@@ -52,6 +52,13 @@ impl Block {
         self.of_mut(weights).fill_with(|| rng.random_range(-bound..bound));
     }
 
+    /// Starts a square matrix as a multiple of the identity.
+    pub fn start_as_identity(&self, weights: &mut [f32], factor: f32) {
+        for (at, value) in self.of_mut(weights).iter_mut().enumerate() {
+            *value = if at / self.columns == at % self.columns { factor } else { 0.0 };
+        }
+    }
+
     /// Where it stands in the vector of all weights.
     #[must_use]
     pub fn range(&self) -> Range<usize> {

@@ -94,6 +94,10 @@ impl ReproductionReport {
         if self.draws > 0 {
             titles.push("MRR resampled".to_owned());
         }
+        let has_costs = self.experiment == Experiment::Table2;
+        if has_costs {
+            titles.extend(["data", "learned", "time per seed", "memory"].map(str::to_owned));
+        }
         let rows = self.rows.iter().map(|row| {
             let mut cells = vec![row.full_label()];
             for Measure { title, ours, paper, .. } in MEASURES {
@@ -118,6 +122,12 @@ impl ReproductionReport {
             cells.push(own(&|of| Some(said(of.dev_mrr, of.runs))));
             if self.draws > 0 {
                 cells.push(own(&|of| Some(said(of.resampled_mrr?, 2))));
+            }
+            if has_costs {
+                cells.push(row.data.clone().unwrap_or_default());
+                cells.push(own(&|of| of.learned.map(in_thousands)));
+                cells.push(own(&|of| Some(in_minutes(of.seconds.mean))));
+                cells.push(own(&|of| of.peak_memory.map(|bytes| format!("{} MB", bytes / 1_000_000))));
             }
             cells
         });
@@ -160,7 +170,7 @@ impl ReproductionReport {
         for Measure { name, .. } in MEASURES {
             titles.extend([format!("published_{name}"), format!("published_{name}_sd")]);
         }
-        titles.push("smoke_run".to_owned());
+        titles.extend(["data", "learned", "seconds", "peak_memory_bytes", "smoke_run"].map(str::to_owned));
         let rows = self.rows.iter().map(|row| {
             let state = if row.ours.is_some() { "measured" } else { row.absence() };
             let runs = row.ours.as_ref().map_or(0, |ours| ours.runs);
@@ -189,6 +199,11 @@ impl ReproductionReport {
                 let sd = row.published.and_then(|published| published.sd).map(|sd| paper(&sd).to_string());
                 cells.extend([value.unwrap_or_default(), sd.unwrap_or_default()]);
             }
+            let number = |of: Option<u64>| of.map_or_else(String::new, |of| of.to_string());
+            cells.push(row.data.clone().unwrap_or_default());
+            cells.push(number(ours.and_then(|ours| ours.learned).map(|of| of as u64)));
+            cells.push(ours.map_or_else(String::new, |ours| ours.seconds.mean.to_string()));
+            cells.push(number(ours.and_then(|ours| ours.peak_memory)));
             cells.push(self.is_smoke.to_string());
             cells
         });
@@ -338,6 +353,20 @@ fn said(Spread { mean, sd }: Spread, runs: usize) -> String {
     }
 }
 
+/// A count in thousands or millions.
+fn in_thousands(count: usize) -> String {
+    match count {
+        0..1_000 => count.to_string(),
+        1_000..1_000_000 => format!("{} k", (count + 500) / 1_000),
+        _ => format!("{:.1} M", count as f64 / 1e6),
+    }
+}
+
+/// A time in seconds below two minutes, else in minutes.
+fn in_minutes(seconds: f64) -> String {
+    if seconds < 120.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", seconds / 60.0) }
+}
+
 /// A share of one, as papers print it.
 fn short(value: f64) -> String {
     let text = format!("{value:.3}");
@@ -362,7 +391,9 @@ mod tests {
             resampled_mrr: Some(Spread { mean: mrr + 0.01, sd: 0.03 * seed as f64 }),
             draw_mrrs: Vec::new(),
             common_mrr: None,
-            seconds: 1.0,
+            seconds: 100.0 * seed as f64,
+            learned: Some(7_000_000),
+            peak_memory: Some(300_000_000 + seed),
             path: None,
         }
     }
@@ -376,6 +407,7 @@ mod tests {
             x: None,
             preset: None,
             changes: Vec::new(),
+            data: Some("pretrain".to_owned()),
             ours,
             failures: Vec::new(),
             published: published.map(|mrr| Published { value: value(mrr), sd: None }),
@@ -414,6 +446,7 @@ mod tests {
         assert!(lines[2].starts_with("| RANA | .360 ± .014 | .361 | .500 ± .000 | .573 |"), "{table}");
         assert!(lines[3].starts_with("| GANA | no preset here | .344 |  | .573 |"), "{table}");
         assert!(lines[4].starts_with("| RULES | .328 |  | .500 |"), "{table}");
+        assert!(lines[2].ends_with("| pretrain | 7.0 M | 2 min | 300 MB |"), "{table}");
         let csv = report.csv();
         assert!(csv.lines().nth(2).unwrap().starts_with("gana,GANA,no preset here,0,,,,"), "{csv}");
         let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();

@@ -21,6 +21,8 @@ pub struct ReproductionRow {
     pub preset: Option<String>,
     /// The changes to the preset, as `KEY=VALUE`.
     pub changes: Vec<String>,
+    /// What it is trained on: the data mode of a model that is trained by steps, or the facts of vectors.
+    pub data: Option<String>,
     /// The results; `None` if the model is no preset here, or all seeds failed.
     pub ours: Option<Ours>,
     /// Seeds that failed, and why.
@@ -59,6 +61,12 @@ pub struct Ours {
     pub resampled_mrr: Option<Spread>,
     /// The MRR on the queries that all numbers of shots share, official support, over the seeds.
     pub common_mrr: Option<Spread>,
+    /// The seconds of one seed, over the seeds.
+    pub seconds: Spread,
+    /// The most numbers that a seed learned, if all of them say.
+    pub learned: Option<usize>,
+    /// The most memory that a seed needed, in bytes, if all of them say.
+    pub peak_memory: Option<u64>,
     /// How many seeds that is; one for what has none.
     pub runs: usize,
     /// Each seed by itself.
@@ -74,6 +82,8 @@ impl Ours {
         let spread = |of: fn(&SeedResult) -> f64| Spread::of(per_seed.iter().map(of));
         let resampled: Option<Vec<Spread>> = per_seed.iter().map(|seed| seed.resampled_mrr).collect();
         let common: Option<Vec<f64>> = per_seed.iter().map(|seed| seed.common_mrr).collect();
+        let learned: Option<Vec<usize>> = per_seed.iter().map(|seed| seed.learned).collect();
+        let peaks: Option<Vec<u64>> = per_seed.iter().map(|seed| seed.peak_memory).collect();
         let tests: Vec<Averages> = per_seed.iter().map(|seed| seed.test).collect();
         Some(Self {
             test: Averages::of(&tests),
@@ -84,6 +94,9 @@ impl Ours {
                 sd: (spreads.iter().map(|of| of.sd * of.sd).sum::<f64>() / spreads.len() as f64).sqrt(),
             }),
             common_mrr: common.map(|values| Spread::of(values.into_iter())),
+            seconds: spread(|seed| seed.seconds),
+            learned: learned.and_then(|of| of.into_iter().max()),
+            peak_memory: peaks.and_then(|of| of.into_iter().max()),
             runs: per_seed.len(),
             per_seed,
         })

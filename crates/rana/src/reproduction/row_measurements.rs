@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rana_embed::ModelKind;
+use rana_fewshot::{DataMode, PretrainingFacts};
 use rana_graph::{Observer, Store, Turn};
 use rana_models::MEAN_TRANSLATION;
 use rana_models::vectors::KgeModel;
@@ -77,17 +78,10 @@ impl<'a> RowMeasurements<'a> {
                 let mut seeds = Vec::new();
                 for (named, result) in trials {
                     let path = named.trial.path(self.store, self.workspace);
-                    match &result.outcome {
-                        TrialOutcome::Failed { reason } => {
-                            failures.push(format!("seed {}: {reason}", named.trial.config.trainer.seed));
-                        }
-                        TrialOutcome::Measured(measured) => {
-                            let Some(test) = &measured.test else { continue };
-                            let seed = Some(named.trial.config.trainer.seed);
-                            let seconds = result.seconds.total();
-                            seeds.push(SeedResult::new(seed, &measured.dev, test, seconds, Some(path)));
-                        }
+                    if let TrialOutcome::Failed { reason } = &result.outcome {
+                        failures.push(format!("seed {}: {reason}", named.trial.config.trainer.seed));
                     }
+                    seeds.extend(SeedResult::of_trial(result, path));
                 }
                 (RowKind::Trained, seeds)
             }
@@ -103,6 +97,14 @@ impl<'a> RowMeasurements<'a> {
             Subject::Trained { preset, changes, .. } => (Some(preset.clone()), changes.clone()),
             _ => (None, Vec::new()),
         };
+        let data = match &row.subject {
+            Subject::Trained { model, preset, changes } => {
+                Some(self.reproduction.config(row, model, preset, changes)?.trainer.data_mode.to_string())
+            }
+            Subject::Fused { .. } => Some(DataMode::Pretrain.to_string()),
+            Subject::Kge(_) => Some(PretrainingFacts::Supports.to_string()),
+            Subject::TrainingFree(_) | Subject::NoPreset => None,
+        };
         let mut label = row.label.clone();
         if matches!(row.subject, Subject::TrainingFree(MEAN_TRANSLATION)) {
             label +=
@@ -115,6 +117,7 @@ impl<'a> RowMeasurements<'a> {
             x: row.x,
             preset,
             changes,
+            data,
             ours: Ours::of(per_seed),
             failures,
             published: row.published,

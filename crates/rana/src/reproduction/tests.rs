@@ -1,5 +1,7 @@
 use std::path::PathBuf;
 
+use rana_eval::Spread;
+
 use super::*;
 use crate::trial::tests::StopAfter;
 use crate::trial::{TrialError, Workspace};
@@ -7,9 +9,12 @@ use crate::trial::{TrialError, Workspace};
 /// A report without its times and places.
 fn numbers(report: &ReproductionReport) -> Vec<(String, Option<Ours>)> {
     let timeless = |ours: &Ours| {
-        let per_seed =
-            ours.per_seed.iter().map(|of| SeedResult { seconds: 0.0, path: None, ..of.clone() }).collect();
-        Ours { per_seed, ..ours.clone() }
+        let per_seed = ours
+            .per_seed
+            .iter()
+            .map(|of| SeedResult { seconds: 0.0, peak_memory: None, path: None, ..of.clone() })
+            .collect();
+        Ours { per_seed, seconds: Spread::default(), peak_memory: None, ..ours.clone() }
     };
     report.rows.iter().map(|row| (row.key.clone(), row.ours.as_ref().map(timeless))).collect()
 }
@@ -41,6 +46,7 @@ fn a_stopped_reproduction_resumes_to_the_same_table() {
     for key in ["rana-umls", "rana-paper", "rules", "adjacency", "copy", "popularity", "mean-translation"] {
         assert!(has_numbers(key), "{key}");
     }
+    assert!(has_numbers("rana-fused"));
     for name in ["gmatching", "metar", "fsrl", "faan", "gana", "hire"] {
         assert!(has_numbers(&format!("{name}-umls")), "{name}");
     }

@@ -7,10 +7,12 @@
 //! | `vector_plan.rs` | the vectors that a trial starts from |
 //! | `workspace.rs` | the directory of all trials |
 //! | `trial_result.rs`, `error.rs` | what a trial gives, and why it fails |
+//! | `peak_memory.rs` | how much memory it takes |
 //! | `series.rs`, `pace.rs` | many trials one after the other, and how long the rest takes |
 
 mod error;
 mod pace;
+mod peak_memory;
 mod series;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -63,7 +63,7 @@ impl Observer for StopAfter {
 
 /// A result without its times.
 fn numbers(result: TrialResult) -> TrialResult {
-    TrialResult { seconds: TrialSeconds::default(), ..result }
+    TrialResult { seconds: TrialSeconds::default(), peak_memory: None, ..result }
 }
 
 #[test]

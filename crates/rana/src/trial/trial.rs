@@ -11,6 +11,7 @@ use rana_models::training::{
 };
 
 use super::error::TrialError;
+use super::peak_memory::PeakMemory;
 use super::trial_identity::TrialIdentity;
 use super::trial_result::{Measurement, Measures, TestResult, TrialOutcome, TrialResult, TrialSeconds};
 use super::vector_plan::VectorPlan;
@@ -128,6 +129,7 @@ impl Trial {
             return Ok(result);
         }
         let path = self.path(store, workspace);
+        let peak_memory = PeakMemory::start();
         // Before the first second of training.
         MetaTraining::check_tasks(store, &self.config)?;
         let vectors = self.vectors.ready(store, workspace, observer)?;
@@ -152,6 +154,7 @@ impl Trial {
             measures: self.measures,
             outcome,
             seconds,
+            peak_memory: peak_memory.bytes(),
             written_by: concat!("rana ", env!("CARGO_PKG_VERSION")).to_owned(),
         };
         let text = serde_json::to_vec_pretty(&result)
@@ -217,7 +220,8 @@ impl Trial {
         observer: &dyn Observer,
     ) -> Result<Measurement, TrialError> {
         let best = run.manifest.best.ok_or_else(|| RunError::NoModel { path: run.path().to_owned() })?;
-        let model = MetaTraining::models_from(store, run, start)?.trained;
+        let models = MetaTraining::models_from(store, run, start)?;
+        let model = models.trained;
         let shots = self.config.trainer.shots;
         let name = self.config.model.model_name();
         let dev = CardSettings { split: Split::Dev, shots, draws: 0, ..CardSettings::default() };
@@ -240,6 +244,7 @@ impl Trial {
             best_step: best.step,
             selection_mrr: best.dev_mrr,
             steps: run.manifest.steps.unwrap_or_default(),
+            learned: Some(models.learned_parameters),
             dev,
             test,
         })

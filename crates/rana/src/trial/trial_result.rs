@@ -39,6 +39,10 @@ pub struct TrialResult {
     pub outcome: TrialOutcome,
     /// How long it took.
     pub seconds: TrialSeconds,
+    /// The most memory that the process had meanwhile, in bytes, where the system says. Of a trial that was resumed: since
+    /// the last time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_memory: Option<u64>,
     /// The program that wrote it.
     pub written_by: String,
 }
@@ -65,6 +69,9 @@ pub struct Measurement {
     pub selection_mrr: f64,
     /// How many steps were done.
     pub steps: u64,
+    /// How many numbers the best model has learned: weights and rows. Results of earlier versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learned: Option<usize>,
     /// On the dev tasks, official support.
     pub dev: Official,
     /// On the test tasks, if they were asked for.

@@ -16,7 +16,7 @@ use crate::text_table::results;
 use crate::thread_pool::in_pool;
 use crate::trials_progress::TrialsProgress;
 
-/// Search over settings of a model: a grid, random ranges, or both, ranked by dev MRR.
+/// Search over settings of a model: a grid, single changes or random ranges, ranked by dev MRR.
 ///
 /// The whole plan is checked before anything starts. Trainings run one after the other. Ctrl-C keeps what is
 /// finished, and the same command resumes to the same results. A trial is identified by its settings, so a plan can
@@ -38,6 +38,8 @@ A plan:
   [grid]                           # every combination
   gamma = [6.0, 12.0]
   prune = [\"off\", \"quantile(0.5)\"]
+  [each]                           # one change at a time, at each point of the grid: an ablation
+  neg_weight = [\"uniform\"]
   [random]                         # random draws at each point of the grid
   trials = 20
   seed = 7

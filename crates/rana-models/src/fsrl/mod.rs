@@ -30,6 +30,7 @@ pub const ABOUT: &str = "a support read as a sequence, queries matched with it";
 /// Settings that suit a benchmark.
 pub const PRESETS: &[Preset] = &[
     Preset { name: "paper", toml: include_str!("../../presets/fsrl/paper.toml") },
+    Preset { name: "recommended", toml: include_str!("../../presets/fsrl/recommended.toml") },
     Preset { name: "nell-one", toml: include_str!("../../presets/fsrl/nell-one.toml") },
     Preset { name: "nell-one-in-train", toml: include_str!("../../presets/fsrl/nell-one-in-train.toml") },
     Preset { name: "umls", toml: include_str!("../../presets/fsrl/umls.toml") },

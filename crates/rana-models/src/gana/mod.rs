@@ -38,5 +38,10 @@ pub const PRESETS: &[Preset] = &[
     Preset { name: "recommended", toml: include_str!("../../presets/gana/recommended.toml") },
     Preset { name: "nell-one", toml: include_str!("../../presets/gana/nell-one.toml") },
     Preset { name: "nell-one-in-train", toml: include_str!("../../presets/gana/nell-one-in-train.toml") },
+    Preset { name: "nell-one-tuned", toml: include_str!("../../presets/gana/nell-one-tuned.toml") },
+    Preset {
+        name: "nell-one-tuned-in-train",
+        toml: include_str!("../../presets/gana/nell-one-tuned-in-train.toml"),
+    },
     Preset { name: "umls", toml: include_str!("../../presets/gana/umls.toml") },
 ];

@@ -26,6 +26,7 @@ pub const ABOUT: &str = "pairs matched by their neighbours, step by step";
 /// Settings that suit a benchmark.
 pub const PRESETS: &[Preset] = &[
     Preset { name: "paper", toml: include_str!("../../presets/gmatching/paper.toml") },
+    Preset { name: "recommended", toml: include_str!("../../presets/gmatching/recommended.toml") },
     Preset { name: "nell-one", toml: include_str!("../../presets/gmatching/nell-one.toml") },
     Preset {
         name: "nell-one-in-train",

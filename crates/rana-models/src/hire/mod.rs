@@ -41,5 +41,6 @@ pub const PRESETS: &[Preset] = &[
     Preset { name: "recommended", toml: include_str!("../../presets/hire/recommended.toml") },
     Preset { name: "nell-one", toml: include_str!("../../presets/hire/nell-one.toml") },
     Preset { name: "nell-one-in-train", toml: include_str!("../../presets/hire/nell-one-in-train.toml") },
+    Preset { name: "nell-one-tuned", toml: include_str!("../../presets/hire/nell-one-tuned.toml") },
     Preset { name: "umls", toml: include_str!("../../presets/hire/umls.toml") },
 ];

@@ -35,5 +35,9 @@ pub const PRESETS: &[Preset] = &[
         name: "nell-one-in-train-pretrained",
         toml: include_str!("../../presets/metar/nell-one-in-train-pretrained.toml"),
     },
+    Preset {
+        name: "nell-one-tuned-in-train",
+        toml: include_str!("../../presets/metar/nell-one-tuned-in-train.toml"),
+    },
     Preset { name: "umls", toml: include_str!("../../presets/metar/umls.toml") },
 ];

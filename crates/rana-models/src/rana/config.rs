@@ -247,6 +247,12 @@ choices!(
         Sum => "sum",
     }
 );
+/// Left out of files, so that settings of earlier runs stay the same.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
 impl EncoderInit {
     /// Whether it is as it was before there was a choice, so that settings of earlier runs stay the same.
     fn is_default(&self) -> bool {
@@ -365,6 +371,10 @@ pub struct RanaConfig {
     pub neighbours: usize,
     /// Which of them. The paper is silent (D11); first in file order is what all public code does.
     pub neighbour_choice: NeighbourChoice,
+    /// Whether training hides the edges of a task's own relation from its entities. It matters where background relations are
+    /// tasks: there the edge that is asked for is a neighbour. The paper is silent (D35); visible in public code.
+    #[serde(skip_serializing_if = "is_false")]
+    pub hide_own_edges: bool,
     /// What fills missing places. The paper is silent (D12); zeros that take attention are an artefact.
     pub padding: Padding,
     /// The weights α of eqs. 3 and 4; an entity without neighbours aggregates to zero.
@@ -416,6 +426,10 @@ pub struct RanaConfig {
     /// Negatives per pair (section 5: "the number of negative samples is 5").
     #[serde(rename = "J")]
     pub negatives: usize,
+    /// Whether the queries of an episode share their negatives, but for those that are true for one of them, and so do the pairs of
+    /// a support. The paper is silent (D37): J for each pair. With encoded entities in the score, shared ones cost far less.
+    #[serde(skip_serializing_if = "is_false")]
+    pub share_negatives: bool,
     /// Candidate pruning, eq. 8. The paper does not give its threshold (D13); a share of the candidates
     /// does not depend on the scale of the vectors.
     pub prune: Prune,
@@ -467,6 +481,7 @@ impl Default for RanaConfig {
         Self {
             neighbours: 25,
             neighbour_choice: NeighbourChoice::default(),
+            hide_own_edges: false,
             padding: Padding::default(),
             attn: Attn::default(),
             attn_input: AttnInput::default(),
@@ -488,6 +503,7 @@ impl Default for RanaConfig {
             train_relations: false,
             gamma: 12.0,
             negatives: 5,
+            share_negatives: false,
             prune: Prune::Quantile(0.5),
             prune_space: PruneSpace::default(),
             prune_at_test: true,

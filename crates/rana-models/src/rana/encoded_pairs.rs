@@ -13,7 +13,7 @@ use crate::training::{Contrasts, MetaTask};
 /// A pair and the task it is seen in, where that matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
-    /// The task whose mean is used as `r`; 0 if `r` is the pair's own.
+    /// The task whose mean is used as `r`, or whose edges are hidden; 0 if a pair is the same in all tasks.
     task: u32,
     pair: Pair,
 }
@@ -36,7 +36,7 @@ impl<T: Real> EncodedPairs<T> {
         let by_entity = scores_encoded && config.r_scope == RScope::TaskMean;
         let mut keys: Vec<Key> = Vec::new();
         for (number, task) in tasks.iter().enumerate() {
-            let key = |pair| key(config.r_scope, number, pair);
+            let key = |pair| key(config, number, pair);
             keys.extend(task.support.pairs().iter().map(|&pair| key(pair)));
             if scores_encoded && !by_entity {
                 keys.extend(scored_pairs(task).map(key));
@@ -58,9 +58,12 @@ impl<T: Real> EncodedPairs<T> {
                 for (key, r) in keys.iter().zip(r.chunks_exact_mut(inputs.dim())) {
                     add_r(inputs, key.pair, tasks[key.task as usize].support.pairs(), r);
                 }
+                // Only if edges are hidden is the task of a pair sure to be the only one.
+                let asked = |key: &Key| tasks[key.task as usize].relation.filter(|_| config.hide_own_edges);
+                let asked = keys.iter().map(asked).collect();
                 match number * CHUNK < sorted {
-                    true => Chunk::encode(inputs, projection, &pairs, &r),
-                    false => Chunk::encode_ends(inputs, projection, &pairs, &r),
+                    true => Chunk::encode(inputs, projection, pairs, asked, r),
+                    false => Chunk::encode_ends(inputs, projection, pairs, asked, r),
                 }
             })
             .collect();
@@ -87,7 +90,7 @@ impl<T: Real> EncodedPairs<T> {
         let config = inputs.config;
         // Every pair that is asked for was put in by `new`.
         let keys = &self.keys[..self.sorted];
-        let find = |pair| keys.partition_point(|other| *other < key(config.r_scope, number, pair));
+        let find = |pair| keys.partition_point(|other| *other < key(config, number, pair));
         let support_pairs: Vec<usize> = task.support.pairs().iter().map(|&pair| find(pair)).collect();
         let raw = |pair: Pair| Scored { pair, head: Vector::Row(pair.head), tail: Vector::Row(pair.tail) };
         let encoded = |pair: Pair| match self.entities.get(number) {
@@ -217,8 +220,9 @@ fn scored_pairs(task: &MetaTask) -> impl Iterator<Item = Pair> + '_ {
     task.rejected.iter().copied().chain(contrasts)
 }
 
-fn key(scope: RScope, number: usize, pair: Pair) -> Key {
-    Key { task: if scope == RScope::TaskMean { number as u32 } else { 0 }, pair }
+fn key(config: &RanaConfig, number: usize, pair: Pair) -> Key {
+    let is_of_task = config.r_scope == RScope::TaskMean || config.hide_own_edges;
+    Key { task: if is_of_task { number as u32 } else { 0 }, pair }
 }
 
 /// Adds eq. 1 of a pair that is seen with a support.

@@ -6,7 +6,7 @@
 
 use pulp::Arch;
 use rana_embed::matmul::{Matrix, add_product};
-use rana_graph::{EntityId, Pair};
+use rana_graph::{EntityId, Pair, RelationId};
 use rand::RngExt;
 
 use super::activation::{activate, multiply_by_slope};
@@ -17,7 +17,7 @@ use super::layout::EndBlocks;
 use super::neighbour_attention::{
     Attend, AttendGradients, AttendScratch, Attended, Backward, Forward, Logits,
 };
-use super::neighbour_rows::{NeighbourRows, Neighbours, RowsAhead};
+use super::neighbour_rows::{AskedEntity, NeighbourRows, Neighbours, RowsAhead};
 use crate::real::{Real, add_scaled};
 use crate::seed::{Purpose, rng};
 use crate::training::Block;
@@ -26,7 +26,7 @@ use crate::training::Block;
 pub(super) const CHUNK: usize = 64;
 
 /// An end of a pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum End {
     Head,
     Tail,
@@ -85,6 +85,8 @@ impl<T: Real> Projection<T> {
 #[derive(Default)]
 pub(super) struct Chunk<T> {
     pairs: Vec<Pair>,
+    /// The relation that each is asked for with, whose edges may be hidden.
+    asked: Vec<Option<RelationId>>,
     /// eq. 1.
     r: Vec<T>,
     /// `Wa r + b1`, for each end that has weights of its own.
@@ -145,10 +147,21 @@ impl<T: Real> Chunk<T> {
         &self.ends[end as usize].alpha[at * self.neighbours..(at + 1) * self.neighbours]
     }
 
+    /// How many neighbours an end of a pair is seen with.
+    pub(super) fn count(&self, inputs: Inputs<'_, T>, at: usize, end: End) -> usize {
+        inputs.neighbours.of(end.of(self.pairs[at]), self.asked[at]).len()
+    }
+
     /// Encodes pairs with what eq. 1 gives for each.
-    pub(super) fn encode(inputs: Inputs<'_, T>, projection: &Projection<T>, pairs: &[Pair], r: &[T]) -> Self {
+    pub(super) fn encode(
+        inputs: Inputs<'_, T>,
+        projection: &Projection<T>,
+        pairs: Vec<Pair>,
+        asked: Vec<Option<RelationId>>,
+        r: Vec<T>,
+    ) -> Self {
         let (dim, rows) = (inputs.dim(), pairs.len());
-        let mut chunk = Self::encode_ends(inputs, projection, pairs, r);
+        let mut chunk = Self::encode_ends(inputs, projection, pairs, asked, r);
         chunk.relation_mask = [2, 3].map(|place| chunk.mask(inputs, place, inputs.config.fc_dropout));
         let layout = inputs.layout;
         let mut relation =
@@ -167,10 +180,11 @@ impl<T: Real> Chunk<T> {
     pub(super) fn encode_ends(
         inputs: Inputs<'_, T>,
         projection: &Projection<T>,
-        pairs: &[Pair],
-        r: &[T],
+        pairs: Vec<Pair>,
+        asked: Vec<Option<RelationId>>,
+        r: Vec<T>,
     ) -> Self {
-        let mut chunk = Self::with_attention(inputs, pairs, r);
+        let mut chunk = Self::with_attention(inputs, pairs, asked, r);
         for end in End::BOTH {
             let state = chunk.encode_end(inputs, projection, end);
             chunk.ends[end as usize] = state;
@@ -184,17 +198,23 @@ impl<T: Real> Chunk<T> {
         projection: &Projection<T>,
         entities: &[EntityId],
         end: End,
-        r: &[T],
+        r: Vec<T>,
     ) -> Vec<T> {
         let pairs: Vec<Pair> = entities.iter().map(|&entity| Pair { head: entity, tail: entity }).collect();
-        Self::with_attention(inputs, &pairs, r).encode_end(inputs, projection, end).encoded
+        let asked = vec![None; pairs.len()];
+        Self::with_attention(inputs, pairs, asked, r).encode_end(inputs, projection, end).encoded
     }
 
     /// Pairs with `Wa r + b1`, before their ends are encoded.
-    fn with_attention(inputs: Inputs<'_, T>, pairs: &[Pair], r: &[T]) -> Self {
-        let mut chunk = Self { pairs: pairs.to_vec(), r: r.to_vec(), ..Self::default() };
-        let entities = pairs.iter().flat_map(|pair| [pair.head, pair.tail]);
-        chunk.neighbours = entities.map(|entity| inputs.neighbours.of(entity).len()).max().unwrap_or(0);
+    fn with_attention(
+        inputs: Inputs<'_, T>,
+        pairs: Vec<Pair>,
+        asked: Vec<Option<RelationId>>,
+        r: Vec<T>,
+    ) -> Self {
+        let mut chunk = Self { pairs, asked, r, ..Self::default() };
+        let counts = (0..chunk.pairs.len()).flat_map(|at| End::BOTH.map(|end| chunk.count(inputs, at, end)));
+        chunk.neighbours = counts.max().unwrap_or(0);
         chunk.attention =
             inputs.layout.ends.iter().map(|blocks| chunk.attention_of_pairs(inputs, blocks)).collect();
         chunk
@@ -204,15 +224,15 @@ impl<T: Real> Chunk<T> {
     fn walk<'a>(&self, inputs: Inputs<'a, T>, end: End) -> NeighbourRows<'a, T> {
         let attention = inputs.end(end).attention.as_ref();
         NeighbourRows::to(
-            end.of(self.pairs[0]),
+            (end.of(self.pairs[0]), self.asked[0]),
             inputs,
             attention.is_some_and(|blocks| blocks.entity.is_some()),
         )
     }
 
     /// The entity at an end of a pair, if there is one.
-    fn entity(&self, at: usize, end: End) -> Option<EntityId> {
-        self.pairs.get(at).map(|&pair| end.of(pair))
+    fn entity(&self, at: usize, end: End) -> Option<AskedEntity> {
+        Some((end.of(*self.pairs.get(at)?), *self.asked.get(at)?))
     }
 
     /// `Wa r + b1` of all pairs; empty if attention is not learned.
@@ -236,7 +256,8 @@ impl<T: Real> Chunk<T> {
         let mut scratch = AttendScratch::new(inputs);
         let mut walk = self.walk(inputs, end);
         for (at, &pair) in self.pairs.iter().enumerate() {
-            let (neighbours, ahead) = walk.step(end.of(pair), [1, 2].map(|more| self.entity(at + more, end)));
+            let entity = (end.of(pair), self.asked[at]);
+            let (neighbours, ahead) = walk.step(entity, [1, 2].map(|more| self.entity(at + more, end)));
             let entities = project_entities(inputs, blocks, neighbours);
             let attended = Attended {
                 alpha: &mut state.alpha[at * self.neighbours..(at + 1) * self.neighbours],
@@ -390,7 +411,8 @@ impl<T: Real> Chunk<T> {
         add_product(&mut entity_sum, aggregate, Matrix::new(block.of(inputs.weights), dim, dim));
         let mut walk = self.walk(inputs, end);
         for (at, &pair) in self.pairs.iter().enumerate() {
-            let seen = walk.step(end.of(pair), [1, 2].map(|more| self.entity(at + more, end)));
+            let entity = (end.of(pair), self.asked[at]);
+            let seen = walk.step(entity, [1, 2].map(|more| self.entity(at + more, end)));
             let sums = (row(&combined, at, dim), row(&entity_sum, at, dim));
             self.backward_attention(inputs, projection, (at, end), seen, sums, attention, to);
         }

@@ -1,6 +1,6 @@
 //! [`Inputs`]: all that one step of RANA reads.
 
-use rana_graph::{Edge, EntityId};
+use rana_graph::{Edge, EntityId, RelationId};
 
 use super::config::{RanaConfig, TrainEntities};
 use super::layout::Layout;
@@ -49,8 +49,8 @@ impl<'a> RowRoles<'a> {
 
 /// Where the encoder's neighbours are.
 pub(crate) trait Neighbourhood: Sync {
-    /// The neighbours an entity is seen with, at most as many as configured.
-    fn of(&self, entity: EntityId) -> &[Edge];
+    /// The neighbours an entity is seen with while a relation is asked for, at most as many as configured.
+    fn of(&self, entity: EntityId, asked: Option<RelationId>) -> &[Edge];
 }
 
 /// All that one step of RANA reads.

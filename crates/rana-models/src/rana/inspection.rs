@@ -91,7 +91,7 @@ impl RanaModel {
             .map(|(((pair, negatives), &place), contrast)| {
                 objective.measure(&task.support.scored[contrast.clone()], before, &mut scratch);
                 let attention = |end: End| {
-                    let edges = inputs.neighbours.of(end.of(pair));
+                    let edges = inputs.neighbours.of(end.of(pair), None);
                     let alpha = adaptation.pairs.chunks[place / CHUNK].alpha(place % CHUNK, end);
                     let of = |(&edge, &weight)| Attention { edge, weight };
                     edges.iter().zip(alpha).map(of).collect()

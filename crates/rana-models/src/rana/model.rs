@@ -156,7 +156,7 @@ impl RanaModel {
         for (&pair, r) in padded.iter().zip(r.chunks_exact_mut(dim)) {
             add_r(inputs, pair, support, r);
         }
-        Chunk::encode(inputs, &self.0.projection, &padded, &r)
+        Chunk::encode(inputs, &self.0.projection, padded, vec![None; CHUNK], r)
     }
 
     /// Encodes entities at one end of pairs, with `r` over the support. The sums of an entity do not depend on what it is
@@ -172,7 +172,7 @@ impl RanaModel {
         let encode = |entities: &[EntityId]| {
             let mut padded = entities.to_vec();
             padded.resize(CHUNK, entities[0]);
-            let mut encoded = Chunk::encode_entities(inputs, &self.0.projection, &padded, end, &r);
+            let mut encoded = Chunk::encode_entities(inputs, &self.0.projection, &padded, end, r.clone());
             encoded.truncate(entities.len() * dim);
             encoded
         };

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use rana_fewshot::{FewShotModel, Support};
-use rana_graph::{Duplicates, EntityId, Graph, GraphBuilder, Pair};
+use rana_fewshot::{CandidateConfig, DataMode, FewShotModel, Support, TrainingTasks};
+use rana_graph::{Duplicates, EntityId, Graph, GraphBuilder, Pair, TaskSetBuilder};
 
 use super::config::{
-    Activation, BetaScale, EncoderInit, Ends, MetaOrder, RScope, RanaConfig, RelInit, Residual, ScoreSpace,
+    Activation, BetaScale, EncoderInit, Ends, MetaOrder, Prune, RScope, RanaConfig, RelInit, Residual,
+    ScoreSpace,
 };
 use super::model::RanaModel;
 use super::stepped_model::Rana;
-use crate::training::{RowUpdates, StartVectors, SteppedModel, TrainerConfig};
+use crate::training::{RowUpdates, RunConfig, StartVectors, SteppedModel, Trainer, TrainerConfig};
 
 const ENTITIES: u32 = 90;
 
@@ -235,6 +236,42 @@ fn an_encoder_that_starts_as_the_identity_scores_by_the_mean_translation() {
                 let distance = squares.sum::<f32>().sqrt();
                 assert!((distance + score).abs() < 1e-5, "{distance} {score}");
             }
+        }
+    }
+}
+
+#[test]
+fn queries_of_an_episode_share_their_negatives_where_they_are_valid() {
+    let graph = graph();
+    let benchmark = TaskSetBuilder::default().finish();
+    let tasks =
+        TrainingTasks::new(&graph, &benchmark, None, DataMode::InTrainPretrained, CandidateConfig::default());
+    let start = StartVectors::random(&graph, 8, 3);
+    let drawn = [false, true].map(|share_negatives| {
+        let trainer = TrainerConfig {
+            data_mode: DataMode::InTrainPretrained,
+            queries: 12,
+            batch: 5,
+            ..TrainerConfig::default()
+        };
+        let model = RanaConfig { share_negatives, negatives: 6, prune: Prune::Off, ..RanaConfig::default() };
+        let config = RunConfig::new(trainer, model);
+        Trainer::new(&config, &graph, &tasks, &start).unwrap().draw_batch()
+    });
+    let distinct = |negatives: &[EntityId]| {
+        let mut negatives = negatives.to_vec();
+        negatives.sort_unstable();
+        negatives.dedup();
+        negatives.len()
+    };
+    for (own, shared) in drawn[0].iter().zip(&drawn[1]) {
+        assert_eq!(own.query.pairs(), shared.query.pairs());
+        assert!(distinct(own.query.negatives()) > distinct(shared.query.negatives()));
+        assert_ne!(shared.support.negatives()[..6], shared.query.negatives()[..6], "two sequences");
+        for (pair, negatives) in shared.query.iter().chain(shared.support.iter()) {
+            assert_eq!(distinct(negatives), 6);
+            let known = tasks.known_tails(pair.head, shared.relation.unwrap());
+            assert!(negatives.iter().all(|negative| !known.contains(negative)));
         }
     }
 }

@@ -245,6 +245,10 @@ impl NegativeRule for PrunedNegatives {
         })
     }
 
+    fn shares_draws(&self) -> bool {
+        self.config.share_negatives
+    }
+
     fn diagnostic(&self, counts: NegativeCounts) -> Option<(&'static str, f64)> {
         Some(("pruned_candidates", counts.refused as f64 / counts.seen.max(1) as f64))
     }

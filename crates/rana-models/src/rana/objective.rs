@@ -5,6 +5,7 @@
 //! direction, its gradient is `p u`, and its Hessian times `v` is `q (u·v) u + p (v − (u·v) u) / dist`.
 //! The exact second order therefore costs hardly more than the first.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
@@ -86,9 +87,41 @@ pub(super) struct TaskOutcome<T> {
     /// The gradient of eq. 7.
     pub(super) relation: Vec<T>,
     pub(super) rows: RowGradients<T>,
-    /// Of what the encoder made of ends of pairs.
-    pub(super) encoded: Vec<(usize, End, Vec<T>)>,
+    pub(super) encoded: EncodedGradients<T>,
     pub(super) diagnostics: TaskDiagnostics,
+}
+
+/// The gradients at what the encoder made of ends of pairs, each end once: with shared negatives it is scored many times.
+pub(super) struct EncodedGradients<T> {
+    dim: usize,
+    /// The place of each end among the values.
+    places: HashMap<(usize, End), usize>,
+    ends: Vec<(usize, End)>,
+    values: Vec<T>,
+}
+
+impl<T: Real> EncodedGradients<T> {
+    fn new(dim: usize) -> Self {
+        Self { dim, places: HashMap::new(), ends: Vec::new(), values: Vec::new() }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, pair: usize, end: End, factor: T, gradient: &[T]) {
+        let place = *self.places.entry((pair, end)).or_insert_with(|| {
+            self.ends.push((pair, end));
+            self.values.extend(std::iter::repeat_n(T::ZERO, self.dim));
+            self.ends.len() - 1
+        });
+        add_scaled(&mut self.values[place * self.dim..(place + 1) * self.dim], factor, gradient);
+    }
+
+    /// Each end with its gradient, in the order in which they were first found.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, End, &[T])> + '_ {
+        self.ends
+            .iter()
+            .zip(self.values.chunks_exact(self.dim))
+            .map(|(&(pair, end), value)| (pair, end, value))
+    }
 }
 
 /// The losses of tasks over encoded pairs.
@@ -398,7 +431,7 @@ impl<T: Real> WithSimd for ComputeTask<'_, T> {
 struct Gradients<'a, T> {
     objective: Objective<'a, T>,
     rows: RowGradients<T>,
-    encoded: Vec<(usize, End, Vec<T>)>,
+    encoded: EncodedGradients<T>,
     learns_rows: bool,
     sum: Vec<T>,
     term: Vec<T>,
@@ -410,7 +443,7 @@ impl<'a, T: Real> Gradients<'a, T> {
         Self {
             objective,
             rows: RowGradients::new(dim),
-            encoded: Vec::new(),
+            encoded: EncodedGradients::new(dim),
             learns_rows: objective.inputs.config.train_entities != TrainEntities::Frozen,
             sum: vec![T::ZERO; dim],
             term: vec![T::ZERO; dim],
@@ -422,9 +455,7 @@ impl<'a, T: Real> Gradients<'a, T> {
         match vector {
             Vector::Row(entity) if self.learns_rows => self.rows.push(entity, factor, gradient),
             Vector::Row(_) => {}
-            Vector::Encoded(pair, end) => {
-                self.encoded.push((pair, end, gradient.iter().map(|&value| factor * value).collect()));
-            }
+            Vector::Encoded(pair, end) => self.encoded.add(pair, end, factor, gradient),
         }
     }
 

@@ -172,7 +172,7 @@ impl Reference<'_> {
     fn neighbour_sum(&self, p: &Parameters, end: &EndBlocks, r: &[f64], entity: EntityId) -> Vec<f64> {
         let dim = self.layout.dim;
         let mut places: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
-        for edge in self.neighbours.of(entity) {
+        for edge in self.neighbours.of(entity, None) {
             places.push((
                 self.row(&p.relations, edge.relation.index()).to_vec(),
                 self.row(&p.frozen, edge.entity.index()).to_vec(),

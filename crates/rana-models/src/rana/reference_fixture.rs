@@ -17,7 +17,7 @@ use crate::training::{Contrasts, MetaTask};
 pub(crate) struct Lists(pub(crate) Vec<Vec<Edge>>);
 
 impl Neighbourhood for Lists {
-    fn of(&self, entity: EntityId) -> &[Edge] {
+    fn of(&self, entity: EntityId, _: Option<RelationId>) -> &[Edge] {
         &self.0[entity.index()]
     }
 }

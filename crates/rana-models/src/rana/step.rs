@@ -96,8 +96,8 @@ impl<T: Real> OutputGradients<T> {
             for &pair in support {
                 add_scaled(&mut this.relation[pair * dim..(pair + 1) * dim], share, &outcome.relation);
             }
-            for (pair, end, gradient) in &outcome.encoded {
-                let to = &mut this.encoded[*end as usize];
+            for (pair, end, gradient) in outcome.encoded.iter() {
+                let to = &mut this.encoded[end as usize];
                 add_scaled(&mut to[pair * dim..(pair + 1) * dim], T::ONE, gradient);
             }
         }
@@ -178,10 +178,11 @@ fn alpha_entropy<T: Real>(inputs: Inputs<'_, T>, pairs: &EncodedPairs<T>) -> f64
         .iter()
         .take(SAMPLE)
         .enumerate()
-        .flat_map(|(at, (pair, _))| End::BOTH.map(|end| (at, end, end.of(pair))))
-        .filter_map(|(at, end, entity)| {
-            let neighbours = inputs.neighbours.of(entity).len();
-            let alpha = &pairs.chunks[at / CHUNK].alpha(at % CHUNK, end)[..neighbours];
+        .flat_map(|(at, _)| End::BOTH.map(|end| (at, end)))
+        .filter_map(|(at, end)| {
+            let chunk = &pairs.chunks[at / CHUNK];
+            let neighbours = chunk.count(inputs, at % CHUNK, end);
+            let alpha = &chunk.alpha(at % CHUNK, end)[..neighbours];
             (neighbours > 1).then(|| relative_entropy(alpha))
         })
         .collect();

@@ -101,8 +101,7 @@ impl SteppedModel for Rana {
 
     fn step(&self, parameters: &Parameters, tasks: &[MetaTask], number: Option<u64>) -> StepResult<f32> {
         let settings = NeighbourSettings::new(&self.config, &self.trainer);
-        let entities = tasks.iter().flat_map(MetaTask::entities);
-        let drawn = number.and_then(|step| ChosenNeighbours::of_step(&self.graph, settings, step, entities));
+        let own = number.and_then(|step| self.neighbours.of_step(settings, step, tasks));
         let roles = RowRoles::new(&self.config, &parameters.rows);
         let inputs = Inputs {
             config: &self.config,
@@ -110,7 +109,7 @@ impl SteppedModel for Rana {
             weights: &parameters.weights,
             relations: &parameters.relations,
             rows: &roles,
-            neighbours: drawn.as_ref().unwrap_or(&self.neighbours),
+            neighbours: own.as_ref().unwrap_or(&self.neighbours),
             batch: self.trainer.batch,
             seed: self.trainer.seed,
             dropout: number,

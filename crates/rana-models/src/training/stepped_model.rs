@@ -93,6 +93,12 @@ pub trait NegativeRule: Send + Sync {
         counts: &mut NegativeCounts,
     ) -> Vec<EntityId>;
 
+    /// Whether the pairs of a support draw from one sequence, and those of the queries of an episode from another: then they
+    /// share their negatives, but for those that are true for one of them.
+    fn shares_draws(&self) -> bool {
+        false
+    }
+
     /// A named number that summarises the counts of a batch for the log, if there is one.
     fn diagnostic(&self, _: NegativeCounts) -> Option<(&'static str, f64)> {
         None

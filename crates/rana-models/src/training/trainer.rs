@@ -233,7 +233,11 @@ impl<'a> Trainer<'a> {
         let mut counts = NegativeCounts::default();
         let mut contrasts = |pairs: &[Pair]| {
             let mut contrasts = Contrasts::default();
+            let first = rng.clone();
             for &pair in pairs {
+                if self.negatives.shares_draws() {
+                    rng = first.clone();
+                }
                 let known = self.tasks.known_tails(pair.head, episode.relation);
                 let choice = NegativeChoice { task, pair, candidates, known };
                 let drawn = self.negatives.draw(&self.state.parameters, &choice, &mut rng, &mut counts);

@@ -189,7 +189,8 @@ impl Reproduction {
         seed: u64,
         store: &Store,
     ) -> Result<VectorSettings, ReproductionError> {
-        let names = [preset, self.dataset.vectors()];
+        // The presets of one model for two data modes start from the same vectors.
+        let names = [preset, preset.trim_end_matches("-in-train"), self.dataset.vectors()];
         let found =
             names.into_iter().find_map(|name| VectorSettings::of_preset(name, ModelKind::TransE).ok());
         let settings = found

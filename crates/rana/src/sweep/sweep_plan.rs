@@ -60,6 +60,8 @@ pub struct SweepPlan {
     pub set: toml::Table,
     /// Lists of values, of which every combination is tried.
     pub grid: Option<toml::Table>,
+    /// Lists of values that are tried one at a time, everything else as it is: an ablation. No change is tried too.
+    pub each: Option<toml::Table>,
     /// Ranges and lists that values are drawn from, and `trials` and `seed`.
     pub random: Option<toml::Table>,
 }
@@ -77,6 +79,7 @@ impl Default for SweepPlan {
             keep_models: false,
             set: toml::Table::new(),
             grid: None,
+            each: None,
             random: None,
         }
     }
@@ -136,26 +139,23 @@ impl SweepPlan {
         self.check()?;
         let base = self.base()?;
         let draws = self.draws(&base)?;
+        let changes = self.single_changes()?;
         let mut points = vec![BTreeMap::new()];
-        if let Some(grid) = &self.grid {
-            for (field, values) in leaves("grid", grid, &|_| false)? {
-                let values = grid_values(&field, &values)?;
-                let count = points.len().saturating_mul(values.len()).saturating_mul(draws.len());
-                if count > MOST_CONFIGURATIONS {
-                    return Err(bad("grid", &too_many("configurations", count, MOST_CONFIGURATIONS)));
-                }
-                points = combine(&points, &field, &values);
+        let mut count = changes.len().saturating_mul(draws.len());
+        for (field, values) in value_lists("grid", self.grid.as_ref())? {
+            count = count.saturating_mul(values.len());
+            if count > MOST_CONFIGURATIONS {
+                return Err(bad("grid", &too_many("configurations", count, MOST_CONFIGURATIONS)));
             }
+            points = combine(&points, &field, &values);
+        }
+        if count > MOST_CONFIGURATIONS {
+            return Err(bad("each", &too_many("configurations", count, MOST_CONFIGURATIONS)));
         }
         let points: Vec<BTreeMap<String, toml::Value>> = points
             .iter()
-            .flat_map(|point| {
-                draws.iter().map(move |draw| {
-                    let mut varied: BTreeMap<String, toml::Value> = point.clone();
-                    varied.extend(draw.clone());
-                    varied
-                })
-            })
+            .flat_map(|point| changes.iter().map(move |change| united(point, change)))
+            .flat_map(|point| draws.iter().map(move |draw| united(&point, draw)))
             .collect();
         // Thousands of them take seconds, so the base is written only once, and all threads help.
         let base = toml::Table::try_from(&base).map_err(|error| bad("set", &error))?;
@@ -206,7 +206,9 @@ impl SweepPlan {
             }
             _ => {}
         }
-        for (part, table) in [("set", Some(&self.set)), ("grid", self.grid.as_ref())] {
+        for (part, table) in
+            [("set", Some(&self.set)), ("grid", self.grid.as_ref()), ("each", self.each.as_ref())]
+        {
             if table.is_some_and(|table| table.contains_key("seed")) {
                 return Err(bad(&format!("{part}.seed"), &"training seeds are given by `seeds = [0, 1]`"));
             }
@@ -216,6 +218,15 @@ impl SweepPlan {
             self.fold(&self.base()?, 1).map_err(|error| bad("folds", &error))?;
         }
         Ok(())
+    }
+
+    /// No change, and each change of a single setting.
+    fn single_changes(&self) -> Result<Vec<BTreeMap<String, toml::Value>>, PlanError> {
+        let mut changes = vec![BTreeMap::new()];
+        for (field, values) in value_lists("each", self.each.as_ref())? {
+            changes.extend(values.into_iter().map(|value| BTreeMap::from([(field.clone(), value)])));
+        }
+        Ok(changes)
     }
 
     /// A configuration that leaves out one part of the train tasks, counted from 1.
@@ -335,15 +346,33 @@ fn leaves(
     Ok(found)
 }
 
-fn grid_values(field: &str, values: &toml::Value) -> Result<Vec<toml::Value>, PlanError> {
-    let name = format!("grid.{field}");
-    match values {
-        toml::Value::Array(values) if values.is_empty() => {
-            Err(bad(&name, &"the list is empty; give at least one value, or leave it out"))
+/// The lists of values of a part of the plan, by field.
+fn value_lists(
+    part: &str,
+    table: Option<&toml::Table>,
+) -> Result<Vec<(String, Vec<toml::Value>)>, PlanError> {
+    let Some(table) = table else { return Ok(Vec::new()) };
+    let list = |(field, values): (String, toml::Value)| {
+        let name = format!("{part}.{field}");
+        match values {
+            toml::Value::Array(values) if values.is_empty() => {
+                Err(bad(&name, &"the list is empty; give at least one value, or leave it out"))
+            }
+            toml::Value::Array(values) => Ok((field, values)),
+            value => Err(bad(&name, &format!("{value} is not a list; say [{value}], or put it under [set]"))),
         }
-        toml::Value::Array(values) => Ok(values.clone()),
-        value => Err(bad(&name, &format!("{value} is not a list; say [{value}], or put it under [set]"))),
-    }
+    };
+    leaves(part, table, &|_| false)?.into_iter().map(list).collect()
+}
+
+/// The settings of both; the second have precedence.
+fn united(
+    first: &BTreeMap<String, toml::Value>,
+    second: &BTreeMap<String, toml::Value>,
+) -> BTreeMap<String, toml::Value> {
+    let mut all = first.clone();
+    all.extend(second.clone());
+    all
 }
 
 fn combine(
@@ -352,11 +381,9 @@ fn combine(
     values: &[toml::Value],
 ) -> Vec<BTreeMap<String, toml::Value>> {
     let with = |point: &BTreeMap<String, toml::Value>, value: &toml::Value| {
-        let mut point = point.clone();
-        point.insert(field.to_owned(), value.clone());
-        point
+        united(point, &BTreeMap::from([(field.to_owned(), value.clone())]))
     };
-    points.iter().flat_map(|point| values.iter().map(|value| with(point, value))).collect()
+    points.iter().flat_map(|point| values.iter().map(move |value| with(point, value))).collect()
 }
 
 /// A setting of a table, by its dotted name.
@@ -425,6 +452,17 @@ mod tests {
     }
 
     #[test]
+    fn single_changes_are_tried_one_at_a_time() {
+        let each = "preset = 'umls'\n[each]\ngamma = [1.0, 2.0]\nprune = ['off']\n";
+        assert_eq!(labels(each), ["as set", "gamma=1.0", "gamma=2.0", "prune=off"]);
+        let grid = format!("{each}[grid]\nJ = [2, 3]\n");
+        assert_eq!(labels(&grid)[..3], ["J=2", "J=2, gamma=1.0", "J=2, gamma=2.0"]);
+        assert_eq!(labels(&grid).len(), 8);
+        // A change to the value that is there already is none.
+        assert_eq!(labels("preset = 'umls'\n[set]\ngamma = 2.0\n[each]\ngamma = [2.0, 3.0]\n").len(), 2);
+    }
+
+    #[test]
     fn a_plan_lies_over_its_preset_and_has_each_configuration_once() {
         let text = "preset = 'umls'\nseeds = [4, 5]\n[set]\nsteps = 77\ncandidates.cap = 9\n\
                     [random]\ntrials = 30\nJ = [1, 2]\n";
@@ -452,6 +490,10 @@ mod tests {
             ("[grid]", "grid: it is empty"),
             ("[grid]\ngamma = []", "grid.gamma: the list is empty"),
             ("[grid]\ngamma = 3.0", "grid.gamma: 3.0 is not a list"),
+            ("[each]", "each: it is empty"),
+            ("[each]\ngamma = 3.0", "each.gamma: 3.0 is not a list"),
+            ("[each]\nseed = [3]", "each.seed: training seeds"),
+            ("[each]\nattn = ['none']", "attn=none: "),
             ("[grid]\ngammma = [3.0]", "gammma=3.0: unknown field `gammma`"),
             ("[grid]\nJ = [1, 0]", "J=0: J is 0"),
             ("[grid]\nattn = ['none']", "attn=none: "),

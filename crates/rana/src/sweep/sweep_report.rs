@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rana_eval::Spread;
 use serde::Serialize;
 
-use super::sweep_plan::{Select, SweepPlan};
+use super::sweep_plan::{Select, SweepPlan, look_up};
 use crate::report::ResultsTable;
 use crate::settings::assignment;
 use crate::trial::{TrialError, TrialOutcome, TrialResult, Workspace};
@@ -159,22 +159,36 @@ impl SweepReport {
     pub fn table(&self) -> ResultsTable {
         let varied = self.varied();
         let has_folds = self.plan.folds.is_some();
+        let has_changes = self.plan.each.is_some();
         let mut titles = vec!["#".to_owned()];
-        titles.extend(varied.iter().map(|field| (*field).to_owned()));
+        match has_changes {
+            true => titles.push("settings".to_owned()),
+            false => titles.extend(varied.iter().map(|field| (*field).to_owned())),
+        }
         titles.push("dev MRR".to_owned());
+        if has_changes {
+            titles.push("worth".to_owned());
+        }
         if has_folds {
             titles.push(format!("MRR over {} folds", self.plan.folds.unwrap_or_default()));
         }
         titles.extend(["best step", "seconds"].map(str::to_owned));
         let rows = self.rows.iter().enumerate().map(|(at, row)| {
             let mut cells = vec![(at + 1).to_string()];
-            cells.extend(varied.iter().map(|field| {
-                row.settings.get(*field).map_or_else(String::new, |value| match value {
-                    toml::Value::String(text) => text.clone(),
-                    value => value.to_string(),
-                })
-            }));
+            match has_changes {
+                true if row.settings.is_empty() => cells.push("as set".to_owned()),
+                true => cells.push(row.label()),
+                false => cells.extend(varied.iter().map(|field| {
+                    row.settings.get(*field).map_or_else(String::new, |value| match value {
+                        toml::Value::String(text) => text.clone(),
+                        value => value.to_string(),
+                    })
+                })),
+            }
             cells.push(mrr(row.dev_mrr, row));
+            if has_changes {
+                cells.push(self.worth(row).map_or_else(String::new, |worth| format!("{worth:+.3}")));
+            }
             if has_folds {
                 cells.push(mrr(row.fold_mrr, row));
             }
@@ -185,6 +199,18 @@ impl SweepReport {
             cells
         });
         ResultsTable { titles, rows: rows.collect() }
+    }
+
+    /// What the single change of a row adds to the MRR on dev; `None` if nothing is changed in it.
+    fn worth(&self, row: &SweepRow) -> Option<f64> {
+        let is_changed = |field: &String| look_up(self.plan.each.as_ref(), field).is_some();
+        if !row.settings.keys().any(is_changed) {
+            return None;
+        }
+        let mut settings = row.settings.clone();
+        settings.retain(|field, _| !is_changed(field));
+        let unchanged = self.rows.iter().find(|other| other.settings == settings)?;
+        Some(row.dev_mrr?.mean - unchanged.dev_mrr?.mean)
     }
 
     /// An explanation of the numbers of the table.
@@ -198,7 +224,11 @@ impl SweepReport {
             Select::Dev => "the MRR on the dev tasks",
             Select::Folds => "the mean MRR on left-out train tasks",
         };
-        format!("{} configurations, {seeds}; ranked by {by}. Test was not looked at.", self.rows.len())
+        let worth = match self.plan.each {
+            Some(_) => " Worth: dev MRR beyond that without the change.",
+            None => "",
+        };
+        format!("{} configurations, {seeds}; ranked by {by}.{worth} Test was not looked at.", self.rows.len())
     }
 
     /// Writes `results.md`, `results.csv` and `results.json`.

@@ -153,6 +153,37 @@ fn folds_are_trained_too_and_may_decide() {
 }
 
 #[test]
+fn the_worth_of_each_change_is_its_distance_from_no_change() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = Workspace::new(dir.path().join("out"));
+    let store = umls(&workspace);
+    let text = "
+        preset = 'umls'
+        [set]
+        steps = 4
+        eval_every = 4
+        batch = 4
+        [each]
+        J = [1]
+        gamma = [0.5]
+    ";
+    let plan = SweepPlan::of_text(text).unwrap();
+    let report = Sweep::new(plan, &store, workspace, VectorPlan::Train(small_vectors())).unwrap();
+    let report = report.run(&()).unwrap();
+    let table = report.table();
+    assert_eq!(table.titles[1..4], ["settings", "dev MRR", "worth"]);
+    assert_eq!(report.rows.len(), 3);
+    let base = report.rows.iter().find(|row| row.settings.is_empty()).unwrap().dev_mrr.unwrap().mean;
+    for (row, cells) in report.rows.iter().zip(&table.rows) {
+        let worth = row.dev_mrr.unwrap().mean - base;
+        match row.settings.is_empty() {
+            true => assert_eq!((&*cells[1], &*cells[3]), ("as set", "")),
+            false => assert_eq!(cells[3], format!("{worth:+.3}")),
+        }
+    }
+}
+
+#[test]
 fn tasks_that_are_too_few_or_too_small_are_noticed_before_anything_starts() {
     let dir = tempfile::tempdir().unwrap();
     let workspace = Workspace::new(dir.path().join("out"));

@@ -12,6 +12,7 @@
 //! | `model/`, `similarity/` | the queries of each model, and how they are compared with entity rows |
 //! | `loss.rs`, `regulariser.rs`, `optimiser.rs` | what is minimised, and how |
 //! | `negatives.rs`, `negative_sampler.rs` | which negatives facts get, and how they are drawn |
+//! | `fixed_rows.rs` | rows that are known already and do not learn |
 //! | `training/` | the training |
 //! | `parameters.rs`, `table.rs`, `vectors.rs`, `relation_rows.rs`, `side.rs` | vectors in memory |
 //! | `embedding_set.rs`, `embedding_manifest.rs`, `vector_error.rs` | vectors as a directory, and why they cannot be used |
@@ -24,6 +25,7 @@ pub mod elementary_functions;
 mod embed_config;
 mod embedding_manifest;
 mod embedding_set;
+mod fixed_rows;
 pub mod format;
 mod huge_pages;
 pub mod link_prediction;
@@ -51,6 +53,7 @@ pub use config_error::ConfigError;
 pub use embed_config::{EmbedConfig, Updates, Validation};
 pub use embedding_manifest::EMBEDDING_VERSION;
 pub use embedding_set::{EmbeddingMetadata, EmbeddingSet, VectorsTarget};
+pub use fixed_rows::FixedRows;
 pub use loss::Loss;
 pub use model::{ModelKind, Norm};
 pub use negatives::{Negatives, Pool, Sides};

@@ -38,6 +38,7 @@ pub const PRESETS: &[Preset] = presets! {
         TransE = "transe", DistMult = "distmult", Complex = "complex", Simple = "simple", RotatE = "rotate";
     "nell-one-few-shot" on "supports":
         TransE = "transe", DistMult = "distmult", Complex = "complex", Simple = "simple", RotatE = "rotate";
+    "nell-one-released" on "background": TransE = "transe";
     "nell-one-tuned" on "train-tasks": TransE = "transe", DistMult = "distmult";
 };
 
@@ -115,7 +116,7 @@ mod tests {
         assert_eq!(
             error,
             "there is no preset `fb15k`; there are: fb15k-237, nell-one, nell-one-few-shot, \
-             nell-one-tuned"
+             nell-one-released, nell-one-tuned"
         );
     }
 }

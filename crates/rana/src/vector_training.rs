@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rana_embed::{
-    Checkpoint, CheckpointError, Checkpoints, EmbedConfig, EmbeddingMetadata, EmbeddingSet, Pretraining,
-    PretrainingOutcome, TrainError, Trainer, VectorError, training_metrics,
+    Checkpoint, CheckpointError, Checkpoints, EmbedConfig, EmbeddingMetadata, EmbeddingSet, FixedRows,
+    Pretraining, PretrainingOutcome, TrainError, Trainer, VectorError, training_metrics,
 };
 use rana_fewshot::{Fold, PretrainingFacts, tasks_without};
 use rana_graph::{Fact, Graph, Observer, Store};
@@ -67,6 +67,17 @@ impl<'s> VectorTraining<'s> {
         Ok(Self { store, pretraining, metadata })
     }
 
+    /// Holds rows fixed that are known already, while the others are trained to their places.
+    #[must_use]
+    pub fn with_fixed_rows(mut self, fixed: FixedRows) -> Self {
+        for (name, count) in [("entities", fixed.entity_count()), ("relations", fixed.relation_count())] {
+            if count > 0 {
+                self.metadata.metrics.insert(format!("fixed.{name}"), count as f64);
+            }
+        }
+        Self { pretraining: self.pretraining.with_fixed_rows(fixed), ..self }
+    }
+
     /// The training itself, to observe, stop or resume it.
     #[must_use]
     pub fn pretraining(&self) -> &Pretraining<'s> {
@@ -78,8 +89,8 @@ impl<'s> VectorTraining<'s> {
     /// # Errors
     /// If a value is not finite.
     pub fn vectors(&self, trainer: Trainer<'_>) -> Result<EmbeddingSet, VectorError> {
-        let metadata =
-            EmbeddingMetadata { metrics: training_metrics(trainer.checkpoint()), ..self.metadata.clone() };
+        let mut metadata = self.metadata.clone();
+        metadata.metrics.extend(training_metrics(trainer.checkpoint()));
         let config = self.pretraining.config().clone();
         EmbeddingSet::trained(&self.store.graph, config, trainer.into_parameters(), metadata)
     }

@@ -16,7 +16,7 @@ use rana::models::{OpenedRun, registry};
 use rana::predictor::{AnswerLimits, Predictor, RelationRequest};
 use serde::Serialize;
 
-use super::embed::{Session, Trained};
+use super::embed::{FixedRowFiles, Session, Trained};
 use super::eval::card_text::print_card;
 use super::eval::evaluated_run::card as run_card;
 use super::serve::{ServerArgs, serve};
@@ -112,7 +112,8 @@ fn pretrain(benchmark: &Store, terminal: &Terminal) -> Result<Trained, CliError>
     let out = vectors_path(&benchmark.path, config.model);
     let facts = PretrainingFacts::Background;
     let checkpoint_every = rana::CHECKPOINT_EVERY;
-    Session { store: benchmark, config, facts, fold: None, shots: SHOTS, out, checkpoint_every }
+    let fixed = FixedRowFiles::default();
+    Session { store: benchmark, config, facts, fold: None, shots: SHOTS, fixed, out, checkpoint_every }
         .train(None, terminal)
 }
 

@@ -47,18 +47,7 @@ pub fn import_vectors(files: &VectorFiles, graph: &Graph) -> Result<ImportedVect
     let entities = read(&files.entities, ENTITIES)?;
     check_entities(graph, &entities, &files.entities.display().to_string())?;
     let relations = read(&files.relations, RELATIONS)?;
-    let Some(relation_rows) = RelationRows::of(graph, relations.rows()) else {
-        return Err(VectorError::Rows {
-            table: files.relations.display().to_string(),
-            found: relations.rows(),
-            expected: RelationRows::expected(graph),
-        });
-    };
-    let order = relation_order(graph, relation_rows, relations.rows(), &files.relations)?;
-    let relations = match order {
-        Some(order) => relations.select(&order),
-        None => relations,
-    };
+    let (relation_rows, relations) = relations_in_order_of_ids(graph, relations, &files.relations)?;
     Ok(ImportedVectors {
         entity_norms: entities.norms(),
         relation_norms: relations.norms(),
@@ -66,6 +55,26 @@ pub fn import_vectors(files: &VectorFiles, graph: &Graph) -> Result<ImportedVect
         relations,
         relation_rows,
     })
+}
+
+/// The rows of a file in the order of ids, and whether inverses have rows of their own.
+pub(crate) fn relations_in_order_of_ids(
+    graph: &Graph,
+    relations: Table,
+    path: &Path,
+) -> Result<(RelationRows, Table), VectorError> {
+    let Some(relation_rows) = RelationRows::of(graph, relations.rows()) else {
+        return Err(VectorError::Rows {
+            table: path.display().to_string(),
+            found: relations.rows(),
+            expected: RelationRows::expected(graph),
+        });
+    };
+    let relations = match relation_order(graph, relation_rows, relations.rows(), path)? {
+        Some(order) => relations.select(&order),
+        None => relations,
+    };
+    Ok((relation_rows, relations))
 }
 
 /// Writes the vectors of a graph, with relations in the order that [`import_vectors`] expects.

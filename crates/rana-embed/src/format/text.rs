@@ -38,7 +38,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Table, VectorError> {
         .map(|(block, lines)| {
             let mut values = Vec::with_capacity(lines.len() * dim);
             for (number, line) in lines.iter().enumerate() {
-                read_row(line, dim, &mut values)
+                parse_row(line, dim, &mut values)
                     .map_err(|(column, problem)| at(block * LINES + number, column, problem))?;
             }
             Ok(values)
@@ -50,7 +50,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Table, VectorError> {
 }
 
 /// Adds the values of a line. An error states the column and the problem.
-fn read_row(line: &str, dim: usize, values: &mut Vec<f32>) -> Result<(), (usize, String)> {
+pub(super) fn parse_row(line: &str, dim: usize, values: &mut Vec<f32>) -> Result<(), (usize, String)> {
     let mut found = 0;
     for word in line.split_whitespace() {
         let column = word.as_ptr() as usize - line.as_ptr() as usize;

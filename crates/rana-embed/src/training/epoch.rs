@@ -132,6 +132,7 @@ impl Engine {
                 lock_free_update::step(plan, dealing, epoch, first, &self.buffers, tables, updates)
             }
         };
+        plan.fixed.restore(&mut checkpoint.parameters);
         checkpoint.position.fact = end;
         checkpoint.position.queries += queries as u64;
         checkpoint.position.loss += loss;

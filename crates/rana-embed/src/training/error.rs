@@ -28,9 +28,22 @@ pub enum TrainError {
         /// How many relations there are.
         relations: usize,
     },
-    /// A checkpoint was made from other facts.
+    /// Rows are to be held fixed where threads update rows in place.
+    #[error("rows can only be held fixed with deterministic updates")]
+    FixedRowsInPlace,
+    /// Rows that are to be held fixed have another width than those of the training.
+    #[error("fixed {what} rows have {found} numbers where those of the training have {expected}")]
+    FixedRowWidth {
+        /// Rows of entities or of relations.
+        what: &'static str,
+        /// The width that they have.
+        found: usize,
+        /// The width that they should have.
+        expected: usize,
+    },
+    /// A checkpoint was made from other facts, or with other fixed rows.
     #[error(
-        "the checkpoint was made from other facts; train from the start, or give the facts it was made from"
+        "the checkpoint was made from other facts or with other fixed rows; train from the start, or give those it was made from"
     )]
     OtherFacts,
     /// The validation failed.

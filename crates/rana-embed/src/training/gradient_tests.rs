@@ -8,6 +8,7 @@ use super::row_gradients::RowGradients;
 use super::row_listing::Listing;
 use super::slice::{Listed, Plan, Slice};
 use crate::embed_config::EmbedConfig;
+use crate::fixed_rows::FixedRows;
 use crate::loss::Loss;
 use crate::model::{ModelKind, Norm};
 use crate::negative_sampler::Sampler;
@@ -186,7 +187,7 @@ fn check(config: &EmbedConfig, side: Side) {
     let facts = graph.facts();
     let parameters = Parameters::random(config, ENTITIES as usize, 2);
     let sampler = Sampler::new(config.negatives, &graph, facts, 2);
-    let plan = Plan { config, facts, entities: ENTITIES as usize, sampler };
+    let plan = Plan { config, facts, fixed: &FixedRows::default(), entities: ENTITIES as usize, sampler };
     let order: Vec<Listed> = Listed::all(facts).collect();
     let width = parameters.relation_width();
     let slice = Slice { epoch: 0, place: 0, side, facts: &order, among: None };

@@ -183,6 +183,7 @@ impl WithSimd for TakeRest<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixed_rows::FixedRows;
     use crate::loss::Loss;
     use crate::model::Norm;
     use crate::negative_sampler::Sampler;
@@ -208,7 +209,7 @@ mod tests {
         }
         let graph = builder.finish();
         let sampler = Sampler::new(config.negatives, &graph, facts, RELATIONS as usize);
-        let plan = Plan { config, facts, entities: ENTITIES as usize, sampler };
+        let plan = Plan { config, facts, fixed: &FixedRows::default(), entities: ENTITIES as usize, sampler };
         let order: Vec<Listed> = Listed::all(facts).collect();
         let slice = Slice { epoch: 0, place: 0, side, facts: &order, among: None };
         let mut listing = Listing::default();

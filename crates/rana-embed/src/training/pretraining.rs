@@ -12,6 +12,7 @@ use super::error::TrainError;
 use super::trainer::{EpochReport, Hooks, PretrainingOutcome, Trainer};
 use super::training_data::TrainingData;
 use crate::embed_config::EmbedConfig;
+use crate::fixed_rows::FixedRows;
 use crate::link_prediction::{KnownAnswers, LinkPrediction, LinkPredictionSettings};
 use crate::parameters::Parameters;
 use crate::seed::{Purpose, rng};
@@ -57,6 +58,12 @@ impl<'g> Pretraining<'g> {
     /// As [`new`](Self::new).
     pub fn of_facts(graph: &'g Graph, facts: &[Fact], config: EmbedConfig) -> Result<Self, TrainError> {
         Self::of_data(TrainingData::of_facts(graph, facts)?, config)
+    }
+
+    /// Holds rows fixed that are known already, while the others are trained to their places.
+    #[must_use]
+    pub fn with_fixed_rows(self, fixed: FixedRows) -> Self {
+        Self { data: self.data.with_fixed_rows(fixed), ..self }
     }
 
     fn of_data(mut data: TrainingData<'g>, config: EmbedConfig) -> Result<Self, TrainError> {

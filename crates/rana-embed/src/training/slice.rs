@@ -3,6 +3,7 @@
 use rana_graph::Fact;
 
 use crate::embed_config::EmbedConfig;
+use crate::fixed_rows::FixedRows;
 use crate::negative_sampler::Sampler;
 use crate::side::Side;
 
@@ -13,6 +14,7 @@ const SHARD_FACTS: usize = 64;
 pub(crate) struct Plan<'d> {
     pub(crate) config: &'d EmbedConfig,
     pub(crate) facts: &'d [Fact],
+    pub(crate) fixed: &'d FixedRows,
     pub(crate) entities: usize,
     pub(crate) sampler: Sampler<'d>,
 }

@@ -79,13 +79,15 @@ impl<'d> Trainer<'d> {
     /// A new training.
     ///
     /// # Errors
-    /// If the settings cannot be used, or there are no facts.
+    /// If the settings cannot be used, there are no facts, or fixed rows do not fit.
     pub fn new(config: EmbedConfig, data: &'d TrainingData<'d>) -> Result<Self, TrainError> {
         config.check()?;
         if data.facts().is_empty() {
             return Err(TrainError::NoFacts);
         }
-        let parameters = Parameters::random(&config, data.graph().entity_count(), data.relation_count());
+        data.fixed_rows().check(&config)?;
+        let mut parameters = Parameters::random(&config, data.graph().entity_count(), data.relation_count());
+        data.fixed_rows().restore(&mut parameters);
         Ok(Self { data, checkpoint: Checkpoint::start(config, data.fingerprint(), parameters) })
     }
 
@@ -94,7 +96,7 @@ impl<'d> Trainer<'d> {
     /// In deterministic mode the result has the same bits as without the interruption.
     ///
     /// # Errors
-    /// If the checkpoint was made from other facts.
+    /// If the checkpoint was made from other facts or fixed rows.
     pub fn resume(checkpoint: Checkpoint, data: &'d TrainingData<'d>) -> Result<Self, TrainError> {
         checkpoint.config.check()?;
         let parameters = &checkpoint.parameters;
@@ -137,6 +139,7 @@ impl<'d> Trainer<'d> {
         let plan = Plan {
             config: &config,
             facts: data.facts(),
+            fixed: data.fixed_rows(),
             entities: data.graph().entity_count(),
             sampler: Sampler::new(config.negatives, data.graph(), data.facts(), data.relation_count()),
         };

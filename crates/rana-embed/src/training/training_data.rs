@@ -6,9 +6,10 @@ use rana_graph::{Fact, Graph};
 use rand::seq::SliceRandom;
 
 use super::error::TrainError;
+use crate::fixed_rows::FixedRows;
 use crate::seed::{Purpose, rng};
 
-/// The facts a model is trained on: those of a graph, and others over its entities.
+/// What a model is trained on: the facts of a graph, others over its entities, and rows that are known already.
 #[derive(Clone, Debug)]
 pub struct TrainingData<'g> {
     graph: &'g Graph,
@@ -16,6 +17,7 @@ pub struct TrainingData<'g> {
     /// The number of facts of the graph itself, which come first.
     background: usize,
     relation_count: usize,
+    fixed: FixedRows,
 }
 
 impl<'g> TrainingData<'g> {
@@ -23,7 +25,13 @@ impl<'g> TrainingData<'g> {
     #[must_use]
     pub fn new(graph: &'g Graph) -> Self {
         let facts = Cow::Borrowed(graph.facts());
-        Self { graph, background: facts.len(), facts, relation_count: graph.relation_count() }
+        Self {
+            graph,
+            background: facts.len(),
+            facts,
+            relation_count: graph.relation_count(),
+            fixed: FixedRows::default(),
+        }
     }
 
     /// Some facts over the entities and relations of a graph, such as a part of its own.
@@ -31,7 +39,7 @@ impl<'g> TrainingData<'g> {
     /// # Errors
     /// If a fact names an entity or a relation out of range, or an inverse relation.
     pub fn of_facts(graph: &'g Graph, facts: &[Fact]) -> Result<Self, TrainError> {
-        let none = Self { graph, facts: Cow::Borrowed(&[]), background: 0, relation_count: 0 };
+        let none = Self { facts: Cow::Borrowed(&[]), background: 0, relation_count: 0, ..Self::new(graph) };
         let all = none.with_facts(facts, graph.named_relation_count())?;
         Ok(Self { background: all.facts.len(), ..all })
     }
@@ -55,6 +63,12 @@ impl<'g> TrainingData<'g> {
         self.facts.to_mut().extend_from_slice(facts);
         self.relation_count = relation_count;
         Ok(self)
+    }
+
+    /// Holds rows fixed that are known already.
+    #[must_use]
+    pub fn with_fixed_rows(self, fixed: FixedRows) -> Self {
+        Self { fixed, ..self }
     }
 
     /// Removes up to `count` facts of the graph at random for validation.
@@ -117,9 +131,15 @@ impl<'g> TrainingData<'g> {
         self.relation_count
     }
 
-    /// A number that tells these facts from others.
+    /// The rows that do not learn.
+    #[must_use]
+    pub fn fixed_rows(&self) -> &FixedRows {
+        &self.fixed
+    }
+
+    /// A number that tells these facts and fixed rows from others.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
-        xxhash_rust::xxh3::xxh3_64(bytemuck::cast_slice(&self.facts))
+        xxhash_rust::xxh3::xxh3_64(bytemuck::cast_slice(&self.facts)) ^ self.fixed.fingerprint()
     }
 }

@@ -1,5 +1,6 @@
 //! `rana embed`: trains vectors, or imports them.
 
+mod fixed_rows;
 mod import;
 mod session;
 mod settings;
@@ -13,6 +14,7 @@ use rana::embed::{Checkpoint, EmbedConfig, EmbeddingSet, ModelKind, preset_names
 use rana::fewshot::{Fold, PretrainingFacts};
 use rana::graph::Store;
 
+pub(crate) use self::fixed_rows::FixedRowFiles;
 use self::import::ImportVectorsArgs;
 pub(crate) use self::session::Session;
 use self::settings::SettingsArgs;
@@ -40,6 +42,7 @@ Examples:
   rana embed kg --print-config > my.toml && rana embed kg --config my.toml
   rana embed kg --resume
   rana embed nell --model distmult --preset nell-one-few-shot
+  rana embed nell --preset nell-one-released --fixed-entities known.tsv --fixed-relations relation2vec.TransE
   rana embed nell --entities entity2vec.TransE --relations relation2vec.TransE", preset_names().join(", ")))]
 pub(crate) struct EmbedArgs {
     /// The graph store.
@@ -73,6 +76,8 @@ pub(crate) struct EmbedArgs {
     #[arg(long)]
     print_config: bool,
     #[command(flatten)]
+    fixed: FixedRowFiles,
+    #[command(flatten)]
     import: ImportVectorsArgs,
 }
 
@@ -101,7 +106,8 @@ pub(crate) fn run(args: &EmbedArgs, terminal: &Terminal) -> Result<(), CliError>
     }
     let (facts, fold, shots) = (args.facts()?, args.fold, args.shots);
     let checkpoint_every = seconds("checkpoint-every", args.checkpoint_every)?;
-    let session = Session { store: &store, config, facts, fold, shots, out, checkpoint_every };
+    let fixed = args.fixed.clone();
+    let session = Session { store: &store, config, facts, fold, shots, fixed, out, checkpoint_every };
     let trained = in_pool(args.threads, || session.train(checkpoint, terminal))??;
     terminal.account(&trained, |out| {
         trained.print(out)?;

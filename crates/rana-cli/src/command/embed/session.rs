@@ -12,6 +12,7 @@ use rana::graph::Store;
 
 use super::super::stored_vectors::vectors_path;
 use super::CHECKPOINT;
+use super::fixed_rows::FixedRowFiles;
 use super::trained::{TableNorms, Trained};
 use crate::error::CliError;
 use crate::terminal::Terminal;
@@ -24,6 +25,7 @@ pub(crate) struct Session<'s> {
     pub(crate) facts: PretrainingFacts,
     pub(crate) fold: Option<Fold>,
     pub(crate) shots: usize,
+    pub(crate) fixed: FixedRowFiles,
     pub(crate) out: PathBuf,
     pub(crate) checkpoint_every: Duration,
 }
@@ -37,7 +39,8 @@ impl Session<'_> {
     ) -> Result<Trained, CliError> {
         let target = EmbeddingSet::target(&self.out)?;
         let training =
-            VectorTraining::new(self.store, self.config.clone(), self.facts, self.fold, self.shots)?;
+            VectorTraining::new(self.store, self.config.clone(), self.facts, self.fold, self.shots)?
+                .with_fixed_rows(self.fixed.read(&self.store.graph)?);
         let pretraining = training.pretraining();
         let mut trainer = pretraining.trainer(checkpoint)?;
         let checkpoint_path = self.out.join(CHECKPOINT);
@@ -52,7 +55,7 @@ impl Session<'_> {
             return Err(CliError::Stopped {
                 epoch: trainer.checkpoint().position.epoch + 1,
                 epochs: self.config.epochs,
-                resume: self.command("embed") + " --resume" + &self.facts_options(),
+                resume: self.command("embed") + " --resume" + &self.facts_options() + &self.fixed.options(),
             });
         }
         let set = training.vectors(trainer)?;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::episode::Episode;
 use super::episode_error::EpisodeError;
+use super::task_draw::TaskDraw;
 use crate::seed::{Purpose, rng};
 
 /// How the facts of an episode are drawn.
@@ -34,6 +35,8 @@ pub struct EpisodeConfig {
     pub shots: usize,
     /// Query pairs per episode.
     pub queries: usize,
+    /// How tasks are drawn.
+    pub task_draw: TaskDraw,
     /// How facts are drawn.
     pub sampling: Sampling,
     /// Under [`Sampling::Metar`], tasks with at most this many facts or candidates are skipped.
@@ -45,7 +48,14 @@ pub struct EpisodeConfig {
 impl Default for EpisodeConfig {
     /// Five shots and three queries, disjoint: the values most public code shares.
     fn default() -> Self {
-        Self { shots: 5, queries: 3, sampling: Sampling::default(), small_task: 10, seed: 0 }
+        Self {
+            shots: 5,
+            queries: 3,
+            task_draw: TaskDraw::default(),
+            sampling: Sampling::default(),
+            small_task: 10,
+            seed: 0,
+        }
     }
 }
 
@@ -91,7 +101,7 @@ impl EpisodeConfig {
 
 /// An endless, seeded stream of episodes.
 ///
-/// Tasks are walked in shuffled order and reshuffled at each round, so every relation comes up
+/// Under [`TaskDraw::Uniform`], tasks are walked in shuffled order and reshuffled at each round, so every relation comes up
 /// equally often whatever its size. Small tasks are left out before the walk; MetaR steps over
 /// them during it, which replays the start of the old order whenever it wraps on one.
 ///
@@ -115,8 +125,10 @@ impl EpisodeConfig {
 pub struct EpisodeSampler<'t> {
     config: EpisodeConfig,
     tasks: Vec<Task<'t>>,
-    /// The positions in `tasks`, in the order of the current round.
+    /// The positions in `tasks`, in the order of the current round; empty where tasks are drawn by size.
     walk: Vec<u32>,
+    /// Where the weight of each task ends, in the order of `tasks`; empty where all weigh the same.
+    weight_ends: Vec<f64>,
     drawn: u64,
 }
 
@@ -140,7 +152,8 @@ impl<'t> EpisodeSampler<'t> {
                 requirement: config.requirement(),
             });
         }
-        let mut sampler = Self { config, tasks, walk: Vec::new(), drawn: 0 };
+        let weight_ends = config.task_draw.weight_ends(tasks.iter().map(|task| task.facts.len()));
+        let mut sampler = Self { config, tasks, walk: Vec::new(), weight_ends, drawn: 0 };
         sampler.start_round();
         Ok(sampler)
     }
@@ -167,17 +180,30 @@ impl<'t> EpisodeSampler<'t> {
 
     /// Draws the next episode.
     pub fn draw(&mut self) -> Episode {
-        let place = self.drawn % self.tasks.len() as u64;
-        if place == 0 {
-            self.start_round();
-        }
-        let task = self.tasks[self.walk[place as usize] as usize];
+        let next = self.next_task();
+        let task = self.tasks[next];
         let mut rng = rng(self.config.seed, Purpose::Episode, [self.drawn, 0]);
         self.drawn += 1;
         self.config.draw_from(task, &mut rng)
     }
 
+    /// Where among the tasks that of the next episode is.
+    fn next_task(&mut self) -> usize {
+        if let Some(sum) = self.weight_ends.last() {
+            let at = sum * rng(self.config.seed, Purpose::TaskDraw, [self.drawn, 0]).random::<f64>();
+            return self.weight_ends.partition_point(|&end| end <= at).min(self.tasks.len() - 1);
+        }
+        let place = self.drawn % self.tasks.len() as u64;
+        if place == 0 {
+            self.start_round();
+        }
+        self.walk[place as usize] as usize
+    }
+
     fn start_round(&mut self) {
+        if !self.weight_ends.is_empty() {
+            return;
+        }
         let round = self.drawn / self.tasks.len() as u64;
         self.walk = (0..self.tasks.len() as u32).collect();
         self.walk.shuffle(&mut rng(self.config.seed, Purpose::Walk, [round, 0]));

@@ -10,6 +10,7 @@
 //! | `candidates.rs`, `candidate_places.rs` | the entities that a task's queries are ranked among |
 //! | `data_mode.rs`, `training_tasks.rs` | how the background takes part in training, and the tasks that gives |
 //! | `episode.rs`, `episode_sampler.rs`, `episode_error.rs` | episodes, and how they are drawn from tasks |
+//! | `task_draw.rs` | how often each task is drawn |
 //! | `support.rs` | all that a model is told of a relation |
 //! | `support_order.rs`, `left_out.rs` | supports of evaluations, and supports with one pair left out |
 //! | `fold.rs` | folds of the train tasks, for cross-validation |
@@ -34,6 +35,7 @@ mod seed;
 mod split;
 mod support;
 mod support_order;
+mod task_draw;
 mod training_tasks;
 
 pub use candidate_places::CandidatePlaces;
@@ -53,6 +55,7 @@ pub use split::{
 };
 pub use support::{Support, SupportError};
 pub use support_order::{SupportOrder, first_k, resampled};
+pub use task_draw::TaskDraw;
 pub use training_tasks::TrainingTasks;
 
 #[cfg(test)]
@@ -73,7 +76,7 @@ mod tests {
 
     #[test]
     fn every_name_is_the_same_everywhere() {
-        check_names!(CandidateRule, DataMode, PretrainingFacts, Sampling);
+        check_names!(CandidateRule, DataMode, PretrainingFacts, Sampling, TaskDraw);
         let error = "typo".parse::<CandidateRule>().unwrap_err();
         assert_eq!(error, "`typo` is no candidate rule; say one of: auto, types, tails, all");
     }

@@ -1,6 +1,6 @@
 //! Random streams of this crate, each keyed by its purpose.
 //!
-//! Crates share the seed of a run, so their purposes must differ: this crate has 1 to 5, `rana-models` those from 6,
+//! Crates share the seed of a run, so their purposes must differ: this crate has 1 to 5 and 50, `rana-models` those from 6,
 //! `rana-embed` those from 100.
 
 use rana_graph::keyed_rng;
@@ -19,6 +19,8 @@ pub(crate) enum Purpose {
     Episode = 4,
     /// Which facts support an evaluation, by relation and draw.
     Support = 5,
+    /// Which task an episode is drawn from, by episode, where large tasks come up more often.
+    TaskDraw = 50,
 }
 
 /// The generator for one purpose at one place.

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use proptest::prelude::*;
 use rana_fewshot::{
     CandidateBuilder, CandidateConfig, CandidateRule, EpisodeConfig, EpisodeError, EpisodeSampler, Sampling,
-    SplitConfig, SplitSettings, SupportOrder, first_k, resampled, split,
+    SplitConfig, SplitSettings, SupportOrder, TaskDraw, first_k, resampled, split,
 };
 use rana_graph::{
     Duplicates, EntityId, Graph, GraphBuilder, Pair, RelationId, Split, TaskSet, TaskSetBuilder,
@@ -161,12 +161,14 @@ proptest! {
 
     #[test]
     fn a_resumed_sampler_goes_on_as_the_unbroken_one(
-        sizes in prop::collection::vec(12usize..40, 1..8), seed: u64, stop in 0u64..40, metar: bool,
+        sizes in prop::collection::vec(12usize..40, 1..8), seed: u64, stop in 0u64..40, metar: bool, by_size: bool,
     ) {
         let tasks = tasks(&sizes);
         let sampling = if metar { Sampling::Metar } else { Sampling::Disjoint };
+        let task_draw = if by_size { TaskDraw::SquareRoot } else { TaskDraw::Uniform };
         let fresh = || {
-            EpisodeSampler::new(tasks.iter(), EpisodeConfig { sampling, seed, ..Default::default() }).unwrap()
+            let config = EpisodeConfig { sampling, task_draw, seed, ..Default::default() };
+            EpisodeSampler::new(tasks.iter(), config).unwrap()
         };
         let (mut unbroken, mut resumed) = (fresh(), fresh().resume(stop));
         for _ in 0..stop {
@@ -253,6 +255,20 @@ fn disjoint_draws_are_even() {
     }
     // 2000 expected, standard deviation 39.
     assert!(counts.iter().all(|count| (1800..2200).contains(count)), "{counts:?}");
+}
+
+#[test]
+fn tasks_may_be_drawn_by_the_square_root_of_their_facts() {
+    let tasks = tasks(&[25, 100, 400]);
+    let config = EpisodeConfig { task_draw: TaskDraw::SquareRoot, seed: 3, ..Default::default() };
+    let mut sampler = EpisodeSampler::new(tasks.iter(), config).unwrap();
+    let mut counts = [0; 3];
+    for _ in 0..7000 {
+        counts[sampler.draw().relation.number()] += 1;
+    }
+    for (count, expected) in counts.into_iter().zip([1000, 2000, 4000]) {
+        assert!((expected - 150..expected + 150).contains(&count), "{counts:?}");
+    }
 }
 
 /// Holds the streams still: an update of the random-number crates must not move them unnoticed.

@@ -19,7 +19,12 @@ use crate::training::{
 
 impl SteppedConfig for RanaConfig {
     const NAME: &'static str = "rana";
-    const OPTIONAL: &'static [(&'static str, &'static str)] = &[("test_inner_steps", "1")];
+    const OPTIONAL: &'static [(&'static str, &'static str)] = &[
+        ("test_inner_steps", "1"),
+        ("hide_own_edges", "true"),
+        ("share_negatives", "true"),
+        ("enc_init", "\"identity\""),
+    ];
 
     type Model = Rana;
 

@@ -3,7 +3,7 @@
 //! Points that start with D are those of `docs/open-points.md`, where the paper of RANA is silent. The defaults are
 //! RANA's; the presets of other models say theirs.
 
-use rana_fewshot::{CandidateConfig, DataMode, Fold, Sampling};
+use rana_fewshot::{CandidateConfig, DataMode, Fold, Sampling, TaskDraw};
 use serde::{Deserialize, Serialize};
 
 use super::field_checks::{ConfigError, FieldChecks, require};
@@ -48,6 +48,9 @@ pub struct TrainerConfig {
     pub queries: usize,
     /// Episodes per step. The paper is silent (D25); 1024 in all public code of this family.
     pub batch: usize,
+    /// How often each relation is drawn. The paper is silent (D38); uniform in all public code of this family.
+    #[serde(skip_serializing_if = "TaskDraw::is_default")]
+    pub task_draw: TaskDraw,
     /// How the pairs of an episode are drawn. The paper is silent (D27); public code lets support and
     /// query overlap.
     pub sampling: Sampling,
@@ -105,6 +108,7 @@ impl Default for TrainerConfig {
             shots: 5,
             queries: 3,
             batch: 1024,
+            task_draw: TaskDraw::default(),
             sampling: Sampling::default(),
             data_mode: DataMode::default(),
             fold: None,
@@ -138,6 +142,7 @@ impl TrainerConfig {
         ("lengths", "\"relative\""),
         ("warmup_steps", "1000"),
         ("mean_steps", "2000"),
+        ("task_draw", "\"square_root\""),
     ];
 
     /// Checks every field.

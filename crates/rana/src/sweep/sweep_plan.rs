@@ -453,10 +453,10 @@ mod tests {
 
     #[test]
     fn single_changes_are_tried_one_at_a_time() {
-        let each = "preset = 'umls'\n[each]\ngamma = [1.0, 2.0]\nprune = ['off']\n";
-        assert_eq!(labels(each), ["as set", "gamma=1.0", "gamma=2.0", "prune=off"]);
+        let each = "preset = 'umls'\n[each]\ngamma = [1.5, 2.0]\nprune = ['off']\n";
+        assert_eq!(labels(each), ["as set", "gamma=1.5", "gamma=2.0", "prune=off"]);
         let grid = format!("{each}[grid]\nJ = [2, 3]\n");
-        assert_eq!(labels(&grid)[..3], ["J=2", "J=2, gamma=1.0", "J=2, gamma=2.0"]);
+        assert_eq!(labels(&grid)[..3], ["J=2", "J=2, gamma=1.5", "J=2, gamma=2.0"]);
         assert_eq!(labels(&grid).len(), 8);
         // A change to the value that is there already is none.
         assert_eq!(labels("preset = 'umls'\n[set]\ngamma = 2.0\n[each]\ngamma = [2.0, 3.0]\n").len(), 2);

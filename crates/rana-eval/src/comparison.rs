@@ -102,6 +102,17 @@ pub enum QueryKind {
 impl QueryKind {
     const ALL: [Self; 3] = [Self::Neighbour, Self::RepeatedTail, Self::Other];
 
+    /// The kind of a query, by the tails of its support.
+    pub(crate) fn of(graph: &Graph, pair: Pair, tails: &HashSet<EntityId>) -> Self {
+        if graph.neighbours(pair.head).iter().any(|edge| edge.entity == pair.tail) {
+            Self::Neighbour
+        } else if tails.contains(&pair.tail) {
+            Self::RepeatedTail
+        } else {
+            Self::Other
+        }
+    }
+
     /// For people.
     #[must_use]
     pub fn text(self) -> &'static str {
@@ -160,7 +171,7 @@ impl CardSettings {
                     pair,
                     ranks: of,
                     gain: 1.0 / of[0] - 1.0 / of[1],
-                    kind: kind(graph, pair, &tails),
+                    kind: QueryKind::of(graph, pair, &tails),
                 }
             });
             let mut changes: Vec<QueryChange> = changes.collect();
@@ -206,16 +217,6 @@ impl CardSettings {
         let gains: Vec<f64> =
             one.draws.iter().zip(&other.draws).map(|(one, other)| mrr(one) - mrr(other)).collect();
         (!gains.is_empty()).then(|| Spread::of(gains.iter().copied()))
-    }
-}
-
-fn kind(graph: &Graph, pair: Pair, tails: &HashSet<EntityId>) -> QueryKind {
-    if graph.neighbours(pair.head).iter().any(|edge| edge.entity == pair.tail) {
-        QueryKind::Neighbour
-    } else if tails.contains(&pair.tail) {
-        QueryKind::RepeatedTail
-    } else {
-        QueryKind::Other
     }
 }
 

@@ -10,6 +10,7 @@
 //! | `few_shot_evaluation.rs`, `few_shot_report.rs` | the ranks on the official support |
 //! | `card_evaluation.rs`, `row_ranks.rs`, `evaluation_card.rs`, `averages.rs`, `peak_memory.rs` | the evaluation card |
 //! | `comparison.rs` | two models side by side, relation by relation |
+//! | `error_analysis.rs` | which queries of a relation a model fails, and what the graph knows of them |
 //! | `confidence/` | how scores become confidence, and how reliable that is |
 
 mod averages;
@@ -17,6 +18,7 @@ mod candidate_policy;
 mod card_evaluation;
 mod comparison;
 pub mod confidence;
+mod error_analysis;
 mod evaluation_card;
 mod few_shot_evaluation;
 mod few_shot_report;
@@ -30,6 +32,7 @@ pub use averages::{Averages, Spread};
 pub use candidate_policy::CandidatePolicy;
 pub use card_evaluation::{CardSettings, NamedModel};
 pub use comparison::{ComparedKind, ComparedQueries, ComparedRelation, Comparison, QueryChange, QueryKind};
+pub use error_analysis::{AnalysedFact, ErrorAnalysis, NeighbourGroup};
 pub use evaluation_card::{
     BaselineRow, CardResult, Common, EvaluationCard, HitsAt, Official, Protocol, Provenance, RelationCard,
     RelationMrr, RelationResampled, Resampled, Ties,

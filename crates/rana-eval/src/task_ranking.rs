@@ -85,16 +85,7 @@ impl<'t> TaskRanking<'t> {
         episode: &Episode,
         seed: u64,
     ) -> Result<Vec<Rank>, FewShotError> {
-        // A model learns the same relation with every candidate policy: it gets the candidates of the task. A task
-        // without candidates gives it those of the policy.
-        let candidates = match self.task.candidates {
-            [] => &self.candidates,
-            of_the_task => of_the_task,
-        };
-        let refused = |source| FewShotError::Support { relation: self.relation().to_owned(), source };
-        let relation = Some(self.task.relation);
-        let support = Support { relation, pairs: &episode.support, candidates, rejected: &[], seed };
-        let relation = model.adapt(&support).map_err(refused)?;
+        let relation = self.adapt(model, episode, seed)?;
         let blocks: Vec<Result<Vec<Rank>, NotANumber>> = episode
             .query
             .par_chunks(QUERIES_PER_BLOCK)
@@ -112,6 +103,38 @@ impl<'t> TaskRanking<'t> {
         // In order, so that it is always the same query that is complained about.
         let blocks: Result<Vec<_>, _> = blocks.into_iter().collect();
         Ok(blocks.map_err(named)?.concat())
+    }
+
+    /// The relation as a model sees it after the support of an episode.
+    pub(crate) fn adapt(
+        &self,
+        model: &dyn FewShotModel,
+        episode: &Episode,
+        seed: u64,
+    ) -> Result<Box<dyn AdaptedRelation>, FewShotError> {
+        // A model learns the same relation with every candidate policy: it gets the candidates of the task. A task
+        // without candidates gives it those of the policy.
+        let candidates = match self.task.candidates {
+            [] => &self.candidates,
+            of_the_task => of_the_task,
+        };
+        let refused = |source| FewShotError::Support { relation: self.relation().to_owned(), source };
+        let relation = Some(self.task.relation);
+        let support = Support { relation, pairs: &episode.support, candidates, rejected: &[], seed };
+        model.adapt(&support).map_err(refused)
+    }
+
+    /// The answer with the highest score for the head of a query, known tails other than the right one left out; the first of
+    /// equal ones.
+    pub(crate) fn best_answer(&self, relation: &dyn AdaptedRelation, query: Pair) -> EntityId {
+        let known = self.known_tails(query);
+        let others =
+            self.candidates.iter().filter(|&entity| *entity != query.tail && !known.contains(entity));
+        let answers: Vec<EntityId> = std::iter::once(query.tail).chain(others.copied()).collect();
+        let mut scores = vec![0.0; answers.len()];
+        relation.scores(&[query.head], &answers, &mut scores);
+        let better = |best: usize, at: usize| if scores[at] > scores[best] { at } else { best };
+        answers[(0..answers.len()).fold(0, better)]
     }
 
     fn known_tails(&self, query: Pair) -> &'t [EntityId] {

@@ -16,8 +16,8 @@ use crate::trials_progress::TrialsProgress;
 
 /// Reproduce a table or figure of the paper from raw files, next to the published numbers.
 ///
-/// table2 (the model compared with others), table3 (ablations), fig2a (1 to 8 shots), fig2b (1 to 10 negatives), or
-/// frontier, which is not in the paper: the fused model, and the effect of each source of evidence. Settings come
+/// table2 (the model compared with others), table3 (ablations), fig2a (1 to 8 shots), fig2b (1 to 10 negatives), errors (twenty
+/// queries of one relation and their ranks), or frontier, which is not in the paper: the fused model, and the effect of each source of evidence. Settings come
 /// from presets. The model of each training is chosen on dev, and test is evaluated once per training. Baselines that
 /// learn nothing are the last rows. Ctrl-C keeps what is finished, and the same command resumes to the same numbers.
 /// Tables and figures in the same --out share their trainings.
@@ -27,6 +27,7 @@ Examples:
   rana reproduce table2 --data NELL-One
   rana reproduce table3 --preset nell-one-tuned --seeds 3
   rana reproduce fig2a --dataset WD50K --out reproduction/wd50k
+  rana reproduce errors --preset nell-one-tuned --seeds 1
   rana reproduce frontier --data NELL-One
   rana reproduce table2 --fast          (a smoke run on the embedded graph, in seconds)
 
@@ -36,7 +37,7 @@ The files of Wiki-One are no longer published.
 
 Written to DIR: the table (.md, .csv, .json), its picture (.svg, .png), the graph, the vectors and the trials.")]
 pub(crate) struct ReproduceArgs {
-    /// table2, table3, fig2a, fig2b or frontier.
+    /// table2, table3, fig2a, fig2b, errors or frontier.
     #[arg(value_name = "WHAT")]
     what: Experiment,
     /// The dataset: its name says which numbers were published, and where its files are looked for.
@@ -153,6 +154,11 @@ impl Account {
         }
         for note in &report.notes {
             writeln!(out, "{DIM}· {note}{DIM:#}")?;
+        }
+        for errors in &report.errors {
+            writeln!(out, "\n{}", errors.summary())?;
+            writeln!(out, "{}", results(&errors.sample_table()))?;
+            writeln!(out, "{}", results(&errors.neighbour_table()))?;
         }
         if let Some(summary) = report.summary().filter(|_| !report.is_smoke) {
             writeln!(out, "{summary}")?;

@@ -22,6 +22,7 @@ fn every_table_and_figure_has_a_smoke_run() {
         ("table3", "table3-umls", 14),
         ("fig2a", "fig2a-umls", 48),
         ("fig2b", "fig2b-umls", 15),
+        ("errors", "errors-umls", 6),
         ("frontier", "frontier-umls", 31),
     ] {
         let report = json(dir.path(), &["reproduce", what, "--fast", "--out", "out"]);

@@ -9,6 +9,7 @@
 //! | `dataset.rs` | the data |
 //! | `row_measurements.rs` | the numbers of each row |
 //! | `measured_rows.rs`, `fused_rows.rs` | models that are not meta-trained, and models with evidence |
+//! | `seed_errors.rs` | the errors of a seed's model on one relation |
 //! | `reproduction_report.rs`, `reproduction_row.rs`, `seed_result.rs` | the result as Markdown, CSV and picture, its rows, and the numbers of one seed |
 
 mod dataset;
@@ -22,6 +23,7 @@ mod reproduction;
 mod reproduction_report;
 mod reproduction_row;
 mod row_measurements;
+mod seed_errors;
 mod seed_result;
 #[cfg(test)]
 mod tests;
@@ -33,4 +35,5 @@ pub use published::Published;
 pub use reproduction::Reproduction;
 pub use reproduction_report::ReproductionReport;
 pub use reproduction_row::{Ours, ReproductionRow, RowKind};
+pub use seed_errors::SeedErrors;
 pub use seed_result::SeedResult;

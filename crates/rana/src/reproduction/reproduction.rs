@@ -15,6 +15,7 @@ use super::fused_rows;
 use super::reproduction_report::ReproductionReport;
 use super::reproduction_row::ReproductionRow;
 use super::row_measurements::RowMeasurements;
+use super::seed_errors::SeedErrors;
 use crate::settings::Settings;
 use crate::trial::{
     Measures, Named, Trial, TrialError, TrialResult, VectorPlan, VectorSettings, Workspace, run_all,
@@ -116,7 +117,13 @@ impl Reproduction {
             let of_row: Vec<(&Named, &TrialResult)> = results.by_ref().take(plan.len()).collect();
             report_rows.push(measured.row(row, &of_row)?);
         }
-        let report = self.report(report_rows, &source, &store)?;
+        let mut errors = Vec::new();
+        if self.experiment == Experiment::Errors {
+            for named in &all {
+                errors.extend(SeedErrors::of_trial(&named.trial, &store, workspace)?);
+            }
+        }
+        let report = ReproductionReport { errors, ..self.report(report_rows, &source, &store)? };
         self.write(&report, workspace)?;
         Ok(report)
     }
@@ -273,6 +280,7 @@ impl Reproduction {
             draws: self.draws,
             notes,
             rows,
+            errors: Vec::new(),
             seconds,
         })
     }

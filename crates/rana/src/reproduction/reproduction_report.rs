@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::experiment::{Experiment, SHOTS};
 use super::published::Published;
 use super::reproduction_row::{Ours, ReproductionRow, RowKind};
+use super::seed_errors::SeedErrors;
 use crate::report::ResultsTable;
 use crate::report::plot::{Dot, DotChart, DotRow, LineChart, LinePoint, Picture, Series, SeriesStyle, XAxis};
 
@@ -28,6 +29,9 @@ pub struct ReproductionReport {
     pub notes: Vec<String>,
     /// The rows.
     pub rows: Vec<ReproductionRow>,
+    /// The errors of each seed's model on one relation, where these are asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<SeedErrors>,
     /// How long all of it took, pauses left out.
     pub seconds: f64,
 }
@@ -153,6 +157,7 @@ impl ReproductionReport {
         for note in &self.notes {
             text += &format!("- {note}\n");
         }
+        text.extend(self.errors.iter().map(SeedErrors::markdown));
         text + &format!("\n![{}]({picture})\n", self.title)
     }
 
@@ -214,7 +219,9 @@ impl ReproductionReport {
     #[must_use]
     pub fn picture(&self) -> Picture {
         match self.experiment {
-            Experiment::Table2 | Experiment::Table3 | Experiment::Frontier => self.dots().draw(),
+            Experiment::Table2 | Experiment::Table3 | Experiment::Errors | Experiment::Frontier => {
+                self.dots().draw()
+            }
             Experiment::Fig2a | Experiment::Fig2b => self.lines().draw(),
         }
     }
@@ -424,6 +431,7 @@ mod tests {
             draws: 20,
             notes: vec!["a note".to_owned()],
             rows,
+            errors: Vec::new(),
             seconds: 0.0,
         }
     }

@@ -104,3 +104,23 @@ fn what_is_missing_is_named_before_anything_starts() {
     let error = Dataset::find("Wiki-One", None, &folders).unwrap_err().to_string();
     assert!(error.contains("not published any more") && error.contains("WD50K"), "{error}");
 }
+
+#[test]
+fn errors_are_looked_at_query_by_query() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = Workspace::new(dir.path());
+    let report = Reproduction::smoke(Experiment::Errors).run(&workspace, &()).unwrap();
+    assert_eq!(report.errors.iter().map(|errors| errors.seed).collect::<Vec<_>>(), [1, 2]);
+    let [one, other] = &report.errors[..] else { panic!("{}", report.errors.len()) };
+    let pairs = |errors: &SeedErrors| {
+        errors.analysis.sample.iter().map(|fact| (fact.head.clone(), fact.tail.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(pairs(one), pairs(other));
+    assert_eq!(one.analysis.sample.len(), 20);
+    let queries: usize = one.analysis.by_neighbours.iter().map(|group| group.queries).sum();
+    assert_eq!(queries, one.analysis.queries);
+    let hits = one.analysis.sample.iter().filter(|fact| fact.rank <= 10.0).count();
+    assert!(one.summary().starts_with(&format!("Seed 1: {hits} of 20 right tails")), "{}", one.summary());
+    let text = std::fs::read_to_string(dir.path().join("errors-umls.md")).unwrap();
+    assert!(text.contains("## Seed 2") && text.contains("| ranked first |"), "{text}");
+}

@@ -5,11 +5,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rana::graph::{Observer, Unit};
+use rana::models::training::DEV_MRR;
+use rana::report::sparkline;
 
 use crate::human_numbers::duration;
 use crate::interrupt::stop_on_interrupt;
 use crate::progress_bar::Bar;
 use crate::terminal::Terminal;
+
+/// How many evaluations the curve beside the bar shows.
+const CURVE_WIDTH: usize = 20;
 
 /// A progress bar with the numbers that were measured last; a line for each evaluation.
 pub(crate) struct TrainingProgress<'t> {
@@ -24,6 +29,8 @@ pub(crate) struct TrainingProgress<'t> {
 struct Text {
     stage: String,
     measured: Vec<(&'static str, f64)>,
+    /// All values of the last number that was measured on dev.
+    curve: Vec<f64>,
     pace: StagePace,
 }
 
@@ -52,7 +59,13 @@ impl Text {
             Some((_, known)) => *known = value,
             None => self.measured.push((name, value)),
         }
-        let numbers = self.measured.iter().map(|(name, value)| format!("{name} {value:.4}"));
+        if name == DEV_MRR {
+            self.curve.push(value);
+        }
+        let numbers = self.measured.iter().map(|(name, value)| match *name == DEV_MRR {
+            true => format!("{name} {} {value:.4}", sparkline(&self.curve, CURVE_WIDTH)),
+            false => format!("{name} {value:.4}"),
+        });
         format!("{}: {}", self.stage, numbers.collect::<Vec<_>>().join(", "))
     }
 }
@@ -72,7 +85,7 @@ impl Observer for TrainingProgress<'_> {
     fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
         let pace =
             StagePace { total: total.unwrap_or(0), started: Some(Instant::now()), ..StagePace::default() };
-        *self.text() = Text { stage: stage.to_owned(), measured: Vec::new(), pace };
+        *self.text() = Text { stage: stage.to_owned(), pace, ..Text::default() };
         self.bar.begin(stage, total, unit);
     }
 
@@ -121,6 +134,14 @@ impl Observer for TrainingProgress<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_text_has_the_curve_of_dev() {
+        let mut text = Text { stage: "training".to_owned(), ..Text::default() };
+        text.with(DEV_MRR, 0.1);
+        text.with("loss", 2.0);
+        assert_eq!(text.with(DEV_MRR, 0.25), "training: dev MRR ▁█ 0.2500, loss 2.0000");
+    }
 
     #[test]
     fn what_was_done_before_does_not_count_as_speed() {

@@ -66,7 +66,7 @@ pub use start_vectors::{DimensionMismatch, StartVectors};
 pub use stepped_model::{
     Diagnostics, NegativeChoice, NegativeCounts, NegativeRule, StepResult, SteppedConfig, SteppedModel,
 };
-pub use trainer::Trainer;
+pub use trainer::{DEV_MRR, Trainer};
 pub use trainer_config::{Lengths, RowUpdates, TrainerConfig};
 pub use training_log::{LogEntry, LogLine, StepReport, TrainingLog, ValidationReport};
 pub use training_state::{Best, TrainingOutcome, TrainingState};

@@ -7,6 +7,7 @@
 //!   metrics.jsonl                 the log: one JSON object per line, the same bytes for the same seed
 //!   model-<step>.safetensors      the best model so far
 //!   calibration.json              how scores become confidence, if there were enough tasks to learn it
+//!   learning-curve.svg, .png      the MRR on dev by step; `rana train` draws it
 //!   checkpoint.safetensors        the state that an unfinished training resumes from
 //! ```
 //!

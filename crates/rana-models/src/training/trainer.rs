@@ -20,8 +20,10 @@ use super::training_log::{LogEntry, StepReport, TrainingLog, ValidationReport};
 use super::training_state::{Best, TrainingOutcome, TrainingState};
 use crate::seed::{Purpose, rng};
 
+/// The name under which an observer is told each evaluation on dev.
+pub const DEV_MRR: &str = "dev MRR";
 /// The name of the score that selects the best model.
-const DEV: &str = "best dev MRR";
+const BEST_DEV_MRR: &str = "best dev MRR";
 
 /// The size of an entity table, in bytes, up to which it is copied to huge pages: its rows are read in random order.
 const RESIDENT_BYTES: usize = 256 << 20;
@@ -118,6 +120,7 @@ impl<'a> Trainer<'a> {
         let config = EpisodeConfig {
             shots: trainer.shots,
             queries: trainer.queries,
+            task_draw: trainer.task_draw,
             sampling: trainer.sampling,
             seed: trainer.seed,
             ..EpisodeConfig::default()
@@ -326,7 +329,7 @@ impl<'a> Trainer<'a> {
         observer.begin(Self::STAGE, Some(steps), Unit::Steps);
         observer.resume(self.state.step);
         if let Some(best) = &self.state.best {
-            observer.measured(DEV, best.dev_mrr);
+            observer.measured(BEST_DEV_MRR, best.dev_mrr);
         }
         let outcome = self.run_steps(validate, observer, log);
         observer.end();
@@ -344,8 +347,9 @@ impl<'a> Trainer<'a> {
         let mut mean_loss: Option<f64> = None;
         let mut validate = |this: &mut Self, log: &mut dyn TrainingLog, loss: Option<f64>| {
             let report = this.validate(validate)?;
+            observer.measured(DEV_MRR, report.dev_mrr);
             if report.is_best {
-                observer.measured(DEV, report.dev_mrr);
+                observer.measured(BEST_DEV_MRR, report.dev_mrr);
             }
             observer.detail(&report.line(loss));
             log.validation(&report)

@@ -5,9 +5,8 @@
 //! | `sweep.rs` | a plan carried out on a graph |
 //! | `sweep_plan.rs`, `value_range.rs`, `plan_error.rs` | which settings are tried, and why a plan cannot be used |
 //! | `sweep_report.rs` | the results, and which configuration is best |
-//! | `plots.rs`, `dev_curve.rs` | the pictures of a report, and the curve of a training |
+//! | `plots.rs` | the pictures of a report |
 
-mod dev_curve;
 mod plan_error;
 mod plots;
 #[allow(clippy::module_inception)]
@@ -18,7 +17,6 @@ mod sweep_report;
 mod tests;
 mod value_range;
 
-pub use dev_curve::{CurvePoint, dev_curve};
 pub use plan_error::PlanError;
 pub use sweep::Sweep;
 pub use sweep_plan::{Configuration, Select, SweepPlan};

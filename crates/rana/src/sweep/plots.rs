@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use rana_eval::Spread;
 
 use super::Sweep;
-use super::dev_curve::dev_curve;
 use super::sweep_plan::look_up;
 use super::sweep_report::{SweepReport, SweepRow};
+use crate::report::LearningCurve;
 use crate::report::plot::{LineChart, LinePoint, Picture, Series, SeriesStyle, XAxis};
 use crate::trial::{TrialError, Workspace};
 
@@ -141,10 +141,7 @@ fn curves(report: &SweepReport) -> Option<LineChart> {
         .take(CURVES)
         .filter_map(|row| {
             let trial = row.trials.iter().find(|trial| trial.fold.is_none())?;
-            let points: Vec<LinePoint> = dev_curve(&trial.path.join("run"))
-                .into_iter()
-                .map(|point| LinePoint { x: point.step as f64, y: point.mrr, error: None })
-                .collect();
+            let points = LearningCurve::of_run(&trial.path.join("run")).line();
             let name = if row.settings.is_empty() { "as set".to_owned() } else { row.label() };
             (!points.is_empty()).then_some(Series { name, style: SeriesStyle::Curve, points })
         })

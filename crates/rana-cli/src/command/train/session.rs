@@ -1,15 +1,17 @@
 //! [`Session`]: one training of a few-shot model, started from the command line.
 
+use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
 use rana::embed::{EmbeddingMetadata, EmbeddingSet, ModelKind};
-use rana::graph::Store;
+use rana::graph::{Store, write_file_atomically};
 use rana::models::training::{
     MetaTraining, Misfit, Run, RunConfig, RunManifest, StartVectors, TrainingOutcome, TrainingState,
 };
+use rana::report::LearningCurve;
 
-use super::trained::Trained;
+use super::trained::{LEARNING_CURVE, Trained, model_title};
 use crate::error::CliError;
 use crate::terminal::Terminal;
 use crate::training_progress::TrainingProgress;
@@ -63,6 +65,8 @@ impl<'s> Session<'s> {
         let progress = TrainingProgress::new(terminal);
         let outcome = self.training.run(&mut self.run, self.from.take(), &progress)?;
         drop(progress);
+        let curve = LearningCurve::of_run(self.run.path());
+        self.draw(&curve)?;
         let run = self.run.path().display().to_string();
         let steps = self.run.manifest.steps.unwrap_or_default();
         if self.run.manifest.best.is_some_and(|best| best.step == 0) {
@@ -86,8 +90,24 @@ impl<'s> Session<'s> {
             seconds: self.run.manifest.seconds.unwrap_or_default(),
             best_step: self.run.manifest.best.map(|best| best.step),
             dev_mrr: self.run.manifest.best.map(|best| best.dev_mrr),
+            curve,
             config: self.run.config.clone(),
         })
+    }
+
+    /// Draws the learning curve into the run.
+    fn draw(&self, curve: &LearningCurve) -> Result<(), CliError> {
+        let trainer = &self.run.config.trainer;
+        let model = model_title(&self.run.config);
+        let title = format!("{model} (seed {}, data mode {})", trainer.seed, trainer.data_mode);
+        let Some(picture) = curve.picture(&title) else { return Ok(()) };
+        let write = |name: &str, bytes: &[u8]| {
+            let path = self.run.path().join(name);
+            write_file_atomically(&path, |out| out.write_all(bytes))
+                .map_err(|error| CliError::io(&path, "write the picture", error))
+        };
+        write(LEARNING_CURVE, picture.svg.as_bytes())?;
+        write("learning-curve.png", &picture.png)
     }
 }
 

@@ -4,10 +4,16 @@ use std::io::{self, Write};
 
 use rana::models::registry;
 use rana::models::training::{RunConfig, TrainingOutcome};
+use rana::report::{LearningCurve, sparkline};
 use serde::Serialize;
 
 use crate::human_numbers::thousands;
 use crate::terminal::{BOLD, DIM};
+
+/// How many evaluations the curve shows.
+const CURVE_WIDTH: usize = 60;
+/// The picture of the curve in a run.
+pub(super) const LEARNING_CURVE: &str = "learning-curve.svg";
 
 /// The account of a training.
 #[derive(Serialize)]
@@ -18,7 +24,14 @@ pub(crate) struct Trained {
     pub(super) seconds: f64,
     pub(super) best_step: Option<u64>,
     pub(super) dev_mrr: Option<f64>,
+    #[serde(skip)]
+    pub(super) curve: LearningCurve,
     pub(super) config: RunConfig,
+}
+
+/// The name of a model as people write it.
+pub(super) fn model_title(config: &RunConfig) -> &'static str {
+    registry::find(config.model.model_name()).map_or("a model", |entry| entry.title)
 }
 
 impl Trained {
@@ -27,7 +40,7 @@ impl Trained {
         writeln!(
             out,
             "meta-trained {BOLD}{}{BOLD:#} (seed {}, {} shots, data mode {}): {} steps of {} episodes in {:.1} s",
-            registry::find(self.config.model.model_name()).map_or("a model", |entry| entry.title),
+            model_title(&self.config),
             trainer.seed,
             trainer.shots,
             trainer.data_mode,
@@ -41,6 +54,15 @@ impl Trained {
                 Some(fold) => format!("the train tasks left out by fold {fold}"),
             };
             writeln!(out, "best on {tasks} after step {step}: MRR {BOLD}{mrr:.3}{BOLD:#}")?;
+        }
+        if let [first, .., last] = &self.curve.points[..] {
+            let values: Vec<f64> = self.curve.points.iter().map(|point| point.mrr).collect();
+            let line = sparkline(&values, CURVE_WIDTH);
+            writeln!(
+                out,
+                "by evaluation: {:.3} {line} {:.3}, drawn in {LEARNING_CURVE}",
+                first.mrr, last.mrr
+            )?;
         }
         if self.outcome == TrainingOutcome::OutOfPatience {
             writeln!(out, "{DIM}stopped early: no better for {} evaluations{DIM:#}", trainer.patience)?;

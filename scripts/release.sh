@@ -101,15 +101,19 @@ if [ ${#engine[@]} != 0 ]; then
     mkdir "$context"
     cp packaging/Dockerfile "$pack"/{rana,LICENSE-MIT,LICENSE-APACHE,THIRD-PARTY-LICENSES.md} \
         "$pack/licenses/THIRD-PARTY-LICENSE-TEXTS.txt" "$context"
-    "${engine[@]}" build --quiet --tag "rana:$version" "$context"
-    contained=("${engine[@]}" run --rm --read-only --cap-drop ALL --network none --ulimit nofile=1024:1024
-        --ulimit nproc=1024:1024 --volume "$root/data:/data:ro" "rana:$version")
+    # Podman's own format of images has no health check.
+    format=()
+    case "${engine[0]##*/}" in podman) format=(--format docker) ;; esac
+    "${engine[@]}" build --quiet ${format[@]+"${format[@]}"} --tag "rana:$version" "$context"
+    confined=(--read-only --cap-drop ALL --network none --ulimit nofile=1024:1024 --ulimit nproc=1024:1024
+        --volume "$root/data:/data:ro")
+    contained=("${engine[@]}" run --rm "${confined[@]}" "rana:$version")
     "${contained[@]}" --version || fail "the image does not run"
     if [ -d "$root/data/tour" ]; then
         "${contained[@]}" complete /data/tour/run --relation causes --top 1 --quiet | cmp - "$work/answers" ||
             fail "the container answers otherwise"
-        served=$("${engine[@]}" run --detach --read-only --cap-drop ALL --network none --volume "$root/data:/data:ro" \
-            --tmpfs /state:mode=1777 "rana:$version" serve /data/tour/run --decisions /state/decisions.jsonl)
+        served=$("${engine[@]}" run --detach "${confined[@]}" --tmpfs /state:mode=1777 "rana:$version" \
+            serve /data/tour/run --decisions /state/decisions.jsonl)
         is_well=
         for _ in $(seq 100); do
             if "${engine[@]}" exec "$served" /rana health --quiet 2>/dev/null; then is_well=yes && break; fi

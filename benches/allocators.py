@@ -29,8 +29,6 @@ from pathlib import Path
 
 from harness import DATA, ROOT, machine, positive, say
 
-# What `learn` reads: it trains and measures several times.
-LEARNED_FACTS = 10_000
 CLIENTS = 4
 
 
@@ -40,6 +38,8 @@ def main() -> None:
     parser.add_argument("programs", nargs="+", metavar="NAME=FILE", help="programs; ratios are to the first")
     parser.add_argument("--facts", type=Path, default=default, help="facts, separated by tabs (default: FB15k-237)")
     parser.add_argument("--rounds", type=positive, default=3)
+    parser.add_argument("--epochs", type=positive, default=3, help="of `embed` (default 3)")
+    parser.add_argument("--learned", type=positive, default=10_000, help="facts that `learn` and `serve` get (default 10000)")
     parser.add_argument("--requests", type=positive, default=2000, help="completions of a served run (default 2000)")
     parser.add_argument("--out", type=Path, default=DATA / "allocators.json", help="where the record goes")
     args = parser.parse_args()
@@ -48,13 +48,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="rana-allocators-") as scratch:
         scratch = Path(scratch)
         with args.facts.open() as lines, (scratch / "few.tsv").open("w") as few:
-            few.writelines(line for line, _ in zip(lines, range(LEARNED_FACTS)))
+            few.writelines(line for line, _ in zip(lines, range(args.learned)))
         results = {}
         for number in range(args.rounds):
             found = {}
             names = list(programs)
             for name in names[number % len(names):] + names[: number % len(names)]:
-                found[name] = one(programs[name], args.facts.resolve(), scratch, args.requests, results)
+                found[name] = one(programs[name], args, scratch, results)
                 say(f"round {number + 1}: {name}: {json.dumps(found[name])}")
             rounds.append(found)
     args.out.parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ def main() -> None:
     print(table(list(programs), rounds))
 
 
-def one(program: str, facts: Path, scratch: Path, requests: int, results: dict) -> dict:
+def one(program: str, args: argparse.Namespace, scratch: Path, results: dict) -> dict:
     """All work of one program in one round."""
     for made in ("kg", "vectors", "learned"):
         shutil.rmtree(scratch / made, ignore_errors=True)
@@ -75,8 +75,8 @@ def one(program: str, facts: Path, scratch: Path, requests: int, results: dict) 
         return {"cpu": usage.ru_utime + usage.ru_stime, "peak_mb": usage.ru_maxrss * 1024 / 1e6}
 
     found = {
-        "import": command("import", facts, "--out", "kg"),
-        "embed": command("embed", "kg", "--epochs", 3, "--seed", 1, "--out", "vectors"),
+        "import": command("import", args.facts.resolve(), "--out", "kg"),
+        "embed": command("embed", "kg", "--epochs", args.epochs, "--seed", 1, "--out", "vectors"),
         "learn": command("learn", "few.tsv", "--out", "learned", "--seed", 1),
     }
     for file in [*(scratch / "vectors").glob("*.safetensors"), *(scratch / "learned").glob("vectors/*/*.safetensors")]:
@@ -84,7 +84,7 @@ def one(program: str, facts: Path, scratch: Path, requests: int, results: dict) 
         name = str(file.relative_to(scratch))
         if results.setdefault(name, digest) != digest:
             sys.exit(f"{program}: {name} has other bytes than before")
-    found["serve"] = serve(program, scratch, requests)
+    found["serve"] = serve(program, scratch, args.requests)
     return found
 
 

@@ -63,12 +63,14 @@ if [ "$(id -u)" = 0 ] && unshare --mount true 2>/dev/null; then
     "${read_only[@]}" /rana serve /data/tour/run --listen 127.0.0.1:17262 --decisions /state/decisions.jsonl >"$work/log" 2>&1 &
     server=$!
     for _ in $(seq 100); do
-        if curl --silent --fail --max-time 5 http://127.0.0.1:17262/healthz; then break; fi
+        if "${unprivileged[@]}" /rana health 127.0.0.1:17262 --quiet 2>/dev/null; then break; fi
         sleep 0.2
     done || true
-    curl --silent --fail --max-time 5 http://127.0.0.1:17262/healthz >/dev/null || { cat "$work/log"; fail "the server does not answer"; }
+    # What the container image asks with.
+    "${read_only[@]}" /rana health 127.0.0.1:17262 || { cat "$work/log"; fail "the server does not answer"; }
     kill "$server" && wait "$server" 2>/dev/null || true
     server=
+    if "${read_only[@]}" /rana health 127.0.0.1:17262 --quiet 2>/dev/null; then fail "a server that has ended is called well"; fi
     echo
 else
     echo "skipped: needs root and the right to unshare"
@@ -99,13 +101,26 @@ if [ ${#engine[@]} != 0 ]; then
     mkdir "$context"
     cp packaging/Dockerfile "$pack"/{rana,LICENSE-MIT,LICENSE-APACHE,THIRD-PARTY-LICENSES.md} \
         "$pack/licenses/THIRD-PARTY-LICENSE-TEXTS.txt" "$context"
-    "${engine[@]}" build --quiet --tag "rana:$version" "$context"
-    contained=("${engine[@]}" run --rm --read-only --cap-drop ALL --network none --ulimit nofile=1024:1024
-        --ulimit nproc=1024:1024 --volume "$root/data:/data:ro" "rana:$version")
+    # Podman's own format of images has no health check.
+    format=()
+    case "${engine[0]##*/}" in podman) format=(--format docker) ;; esac
+    "${engine[@]}" build --quiet ${format[@]+"${format[@]}"} --tag "rana:$version" "$context"
+    confined=(--read-only --cap-drop ALL --network none --ulimit nofile=1024:1024 --ulimit nproc=1024:1024
+        --volume "$root/data:/data:ro")
+    contained=("${engine[@]}" run --rm "${confined[@]}" "rana:$version")
     "${contained[@]}" --version || fail "the image does not run"
     if [ -d "$root/data/tour" ]; then
         "${contained[@]}" complete /data/tour/run --relation causes --top 1 --quiet | cmp - "$work/answers" ||
             fail "the container answers otherwise"
+        served=$("${engine[@]}" run --detach "${confined[@]}" --tmpfs /state:mode=1777 "rana:$version" \
+            serve /data/tour/run --decisions /state/decisions.jsonl)
+        is_well=
+        for _ in $(seq 100); do
+            if "${engine[@]}" exec "$served" /rana health --quiet 2>/dev/null; then is_well=yes && break; fi
+            sleep 0.2
+        done
+        "${engine[@]}" rm --force "$served" >/dev/null
+        [ -n "$is_well" ] || fail "the server in the container is not well"
     fi
     "${engine[@]}" save --output "$dist/rana-$version-image.tar" "rana:$version"
 else

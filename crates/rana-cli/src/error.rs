@@ -20,7 +20,7 @@ use rana::predictor::PredictorError;
 use rana::reproduction::ReproductionError;
 use rana::sweep::PlanError;
 use rana::trial::TrialError;
-use rana_server::ServerError;
+use rana_server::{HealthError, ServerError};
 
 /// Any error that can end a command.
 #[derive(Debug, thiserror::Error)]
@@ -99,6 +99,8 @@ pub(crate) enum CliError {
     Predictor(#[from] PredictorError),
     #[error(transparent)]
     Server(#[from] ServerError),
+    #[error(transparent)]
+    Health(#[from] HealthError),
     #[error("{file}, line {line}: {source}")]
     Line { file: String, line: u64, source: Box<CliError> },
     #[error("{file}: could not {action}: {source}")]
@@ -116,7 +118,7 @@ impl CliError {
     pub(crate) fn exit_code(&self) -> u8 {
         let is_usage = match self {
             Self::Usage(_) | Self::Settings { .. } | Self::Plan { .. } => true,
-            Self::Trial(TrialError::NoVectors { .. }) => true,
+            Self::Trial(TrialError::NoVectors { .. }) | Self::Health(HealthError::Address(_)) => true,
             Self::Reproduction(error) => {
                 matches!(error, ReproductionError::Preset { .. } | ReproductionError::Row { .. })
             }

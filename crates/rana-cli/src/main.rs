@@ -27,7 +27,7 @@ use crate::cli::Cli;
 use crate::terminal::Terminal;
 
 /// The static binary has an allocator of its own: that of musl is slow.
-#[cfg(target_env = "musl")]
+#[cfg(all(target_env = "musl", not(feature = "musl-allocator")))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

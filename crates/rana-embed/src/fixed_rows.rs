@@ -5,7 +5,9 @@ use std::path::Path;
 use rana_graph::{Graph, RelationId};
 
 use crate::embed_config::{EmbedConfig, Updates};
-use crate::format::{NamedRows, TableFormat, read_named_rows, read_table, relations_in_order_of_ids};
+use crate::format::{
+    NamedRows, TableFormat, read_named_rows, read_table, relations_in_order_of_ids, shortened,
+};
 use crate::parameters::Parameters;
 use crate::relation_rows::check_entities;
 use crate::table::Table;
@@ -47,8 +49,10 @@ impl<I: Copy> KnownRows<I> {
         self.values.len().checked_div(self.ids.len()).unwrap_or_default()
     }
 
+    /// The first rows of a table. One of relations may go on with the relations of tasks, which are not trained.
     fn of_table(ids: Vec<I>, table: &Table) -> Self {
-        Self { ids, values: table.values().to_vec() }
+        let values = table.span(0, ids.len()).unwrap_or_default().to_vec();
+        Self { ids, values }
     }
 }
 
@@ -184,7 +188,7 @@ impl NamedRows {
                 file: path.to_owned(),
                 line: *line,
                 column: 1,
-                problem: format!("`{name}` is not the name of {what} of the graph"),
+                problem: format!("`{}` is not the name of {what} of the graph", shortened(name)),
             })
         });
         Ok(KnownRows { ids: ids.collect::<Result<_, _>>()?, values: self.values })
@@ -244,6 +248,43 @@ mod tests {
         }
     }
 
+    /// A file of all relations may have those of tasks too, which are not trained.
+    #[test]
+    fn rows_of_tasks_are_left_out() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut builder = GraphBuilder::new(Duplicates::Remove);
+        builder.add_named("a", "q", "b");
+        builder.add_named("a", "r", "b");
+        builder.add_task_relation("s").unwrap();
+        let graph = builder.finish();
+        assert_eq!((graph.relation_count(), graph.named_relation_count()), (2, 3));
+        let all = file(&directory, "all.vec", "1 2\n3 4\n5 6\n");
+        let both = file(&directory, "both.vec", "1 2\n-1 -2\n3 4\n-3 -4\n5 6\n-5 -6\n");
+        for (path, expected) in
+            [(all, vec![1.0, 2.0, 3.0, 4.0]), (both, vec![1.0, 2.0, -1.0, -2.0, 3.0, 4.0, -3.0, -4.0])]
+        {
+            let fixed = FixedRows::default().with_relations(&path, &graph).unwrap();
+            assert_eq!((fixed.relations.width(), fixed.relations.values), (2, expected));
+        }
+    }
+
+    #[test]
+    fn names_may_be_numbers_and_a_byte_order_mark_is_none() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut builder = GraphBuilder::new(Duplicates::Remove);
+        builder.add_named("7", "r", "inf");
+        let graph = builder.finish();
+        for text in ["7\t1 2\n", "\u{feff}7\t1 2\r\n", "7\t0\t1 2\n", "inf\t1 2\n7\t3 4\n"] {
+            let fixed = FixedRows::default().with_entities(&file(&directory, "e.tsv", text), &graph).unwrap();
+            assert_eq!((fixed.entity_count(), fixed.entities.width()), (text.lines().count(), 2), "{text:?}");
+        }
+        // Tabs between all numbers, or blanks: a row for everything there is.
+        for text in ["7\t1\n3\t4\n", "7 1\n3 4\n", "7\t 1\n3\t 4\n"] {
+            let fixed = FixedRows::default().with_entities(&file(&directory, "e.tsv", text), &graph).unwrap();
+            assert_eq!(fixed.entities.values, [7.0, 1.0, 3.0, 4.0], "{text:?}");
+        }
+    }
+
     #[test]
     fn a_checkpoint_of_other_fixed_rows_is_refused() {
         let (directory, graph) = (tempfile::tempdir().unwrap(), graph());
@@ -267,15 +308,21 @@ mod tests {
         };
         let cases = [
             ("a\t1 2\nx\t1 2\n", "e.tsv:2:1: `x` is not the name of an entity of the graph"),
-            ("a\t1 2\nb\t1 2 3\n", "e.tsv:2:3: 3 values, but the first row has 2"),
+            ("a\t1 2\nb\t1 2 3\n", "e.tsv:2:7: 3 values, but the first row has 2"),
             ("a\t1 2\nb\tone 2\n", "e.tsv:2:3: `one` is not a number"),
             ("a\t1 2\na\t1 2\n", "e.tsv:2:1: `a` has a row already, in line 1"),
             ("a\n", "e.tsv:1:1: `a` is not a number"),
+            ("a\t\n", "e.tsv:1:3: no numbers after the name"),
+            ("a\t1 2\nb\t1 nan\n", "e.tsv:2:5: `nan` is not a finite number"),
+            ("a\t1e39 2\n", "e.tsv:1:3: `1e39` is not a finite number"),
+            ("a\t9\t1 -inf\n", "e.tsv:1:7: `-inf` is not a finite number"),
         ];
         for (text, expected) in cases {
             let found = read(text).unwrap_err();
             assert!(found.starts_with(expected), "{found}");
         }
+        let long = read(&format!("{}\t1 2\n", "é".repeat(1000))).unwrap_err();
+        assert!(long.len() < 200, "{long}");
         let data = TrainingData::new(&graph).with_fixed_rows(read("a\t1 2\n").unwrap());
         let error = |config| Trainer::new(config, &data).map(|_| ()).unwrap_err().to_string();
         assert_eq!(error(config()), "fixed entity rows have 2 numbers where those of the training have 3");

@@ -265,6 +265,43 @@ pub(crate) fn plan(rng: &mut ChaCha8Rng) -> Vec<u8> {
     if rng.random_bool(0.5) {
         text.push_str(&format!("[random]\ntrials = {}\neta = {{ linear = {} }}\n", number(rng), list(rng)));
     }
+    if rng.random_bool(0.3) {
+        text.push_str(&format!(
+            "[each]\ngamma = {}\nprune = [{}]\n",
+            list(rng),
+            "\"off\", ".repeat(count(rng, 20_000))
+        ));
+    }
+    text.into_bytes()
+}
+
+/// Rows of vectors that begin with a name.
+pub(crate) fn named_rows(rng: &mut ChaCha8Rng) -> Vec<u8> {
+    let number = |rng: &mut ChaCha8Rng| match rng.random_range(0..40) {
+        0 => ["nan", "-inf", "1e39", "1e-50", "0x1", "1_0", "١"][rng.random_range(0..7)].to_owned(),
+        1 => "9".repeat(count(rng, 100_000)),
+        _ => format!("{}.5", rng.random_range(-9..9)),
+    };
+    let dim = count(rng, 20_000);
+    let mut text = if rng.random_bool(0.1) { "\u{feff}".to_owned() } else { String::new() };
+    for at in 0..=count(rng, 2000) {
+        let name = match rng.random_range(0..20) {
+            0 => word(rng),
+            1 => at.to_string(),
+            _ => format!("e{}", at % 23),
+        };
+        let length = if rng.random_bool(0.95) { dim } else { count(rng, 20_000) };
+        let numbers: Vec<String> = (0..length).map(|_| number(rng)).collect();
+        let id = if rng.random_bool(0.3) { "7\t" } else { "" };
+        text.push_str(&format!(
+            "{name}\t{id}{}{}",
+            numbers.join(" "),
+            ["\n", "\r\n"][rng.random_range(0..2)]
+        ));
+        if text.len() > 6 << 20 {
+            break;
+        }
+    }
     text.into_bytes()
 }
 

@@ -10,7 +10,8 @@ use std::time::Duration;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use rana::Predictor;
-use rana::embed::EmbeddingSet;
+use rana::embed::format::{TableFormat, write_table};
+use rana::embed::{EmbeddingSet, FixedRows, Table};
 use rana::graph::format::{Format, Source};
 use rana::graph::{ImportOptions, Pair, Store, import};
 use rana::predictor::{AnswerLimits, RelationRequest};
@@ -43,6 +44,7 @@ pub(crate) enum Target {
     Journal,
     Requests,
     Plan,
+    Rows,
 }
 
 /// What became of a case that ended as it should.
@@ -101,6 +103,7 @@ impl Target {
             Self::Journal => generate::journal(rng, &NAMES),
             Self::Requests => generate::request(rng, &NAMES),
             Self::Plan => generate::plan(rng),
+            Self::Rows => rows(rng, case),
         };
         let always = matches!(self, Self::Parquet | Self::Compressed);
         if always || rng.random_bool(0.4) {
@@ -154,6 +157,7 @@ impl State {
                 let text = String::from_utf8_lossy(&bytes);
                 SweepPlan::of_text(&text).is_ok_and(|plan| plan.configurations().is_ok())
             }
+            Target::Rows => self.read_rows(case, &bytes),
             _ => self.import(case, &bytes),
         };
         if is_accepted { Outcome::Accepted } else { Outcome::Refused }
@@ -213,6 +217,18 @@ impl State {
             assert!(kept == bytes, "a refused file was changed");
         }
         opened.is_ok()
+    }
+
+    /// Reads rows that another program made, of entities or of relations.
+    fn read_rows(&self, case: u64, bytes: &[u8]) -> bool {
+        let Some(fixture) = Fixture::made() else { return false };
+        let store = Store::open(fixture.path.join("graph")).expect("the fixture can be opened");
+        let path = self.dir.join(row_file(case));
+        fs::write(&path, bytes).expect("the disk has room for rows");
+        match case.is_multiple_of(3) {
+            true => FixedRows::default().with_relations(&path, &store.graph).is_ok(),
+            false => FixedRows::default().with_entities(&path, &store.graph).is_ok(),
+        }
     }
 
     fn request(&self, case: u64, body: &[u8]) -> bool {
@@ -281,4 +297,30 @@ fn compressed(rng: &mut ChaCha8Rng) -> Vec<u8> {
         bytes.extend(block);
     }
     bytes
+}
+
+/// The name of the file of rows of a case; its extension is its format. Half of them are text.
+fn row_file(case: u64) -> &'static str {
+    ["rows.tsv", "rows.npy", "rows.vec", "rows.safetensors"][case as usize % 4]
+}
+
+/// Rows of the fixture's 23 entities or four relations in a format of vectors.
+fn rows(rng: &mut ChaCha8Rng, case: u64) -> Vec<u8> {
+    if row_file(case) == "rows.tsv" {
+        return generate::named_rows(rng);
+    }
+    let count = if case.is_multiple_of(3) { 4 << rng.random_range(0..2) } else { 23 };
+    let dim = 1 + generate::count(rng, 20_000);
+    let values: Vec<f32> = (0..count * dim).map(|_| f32::from_bits(rng.random())).map(usual).collect();
+    let table = Table::new(count, dim, values).expect("as many values as rows need");
+    let dir = tempfile::tempdir().expect("a directory for rows");
+    let path = dir.path().join(row_file(case));
+    let format = TableFormat::of(&path).expect("the extension is that of a format");
+    write_table(&path, format, "rows", &table).expect("the disk has room for rows");
+    fs::read(&path).expect("a file that was just written can be read")
+}
+
+/// Most numbers of real vectors are small; some stay what they are.
+fn usual(value: f32) -> f32 {
+    if value.is_finite() && value.abs() < 1e30 { value } else { 0.5 }
 }

@@ -175,7 +175,8 @@ impl Limits {
     }
 }
 
-fn parse(address: &str) -> Option<SocketAddr> {
+/// Reads an address and a port; `localhost` is this machine's.
+pub(crate) fn parse(address: &str) -> Option<SocketAddr> {
     if let Some(port) = address.strip_prefix("localhost:") {
         return Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port.parse().ok()?));
     }

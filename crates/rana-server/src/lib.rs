@@ -12,6 +12,7 @@
 //! | `relation_question.rs`, `extractors.rs` | what requests hold |
 //! | `json_response.rs`, `entity_body.rs`, `explanation_body.rs`, `problem.rs` | what responses hold |
 //! | `auth.rs` | who may ask |
+//! | `health_check.rs` | asking a server from outside whether it answers |
 //! | `computation_queue.rs`, `learned_cache.rs`, `metrics.rs` | computations in turn, relations kept, and counts for operators |
 
 mod app;
@@ -28,6 +29,7 @@ mod explanation_body;
 mod export;
 mod export_pieces;
 mod extractors;
+mod health_check;
 mod json_response;
 mod learned_cache;
 mod metrics;
@@ -42,4 +44,5 @@ mod server;
 
 pub use config::{Limits, ServerConfig, ServerConfigError, ServerSettings};
 pub use decisions::{JournalError, TornEnd};
+pub use health_check::{HealthError, check_health};
 pub use server::{Reloader, Server, ServerError};

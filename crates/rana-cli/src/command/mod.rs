@@ -10,6 +10,7 @@ pub(crate) mod eval;
 pub(crate) mod export;
 mod few_shot_args;
 pub(crate) mod fuse;
+pub(crate) mod health;
 pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod learn;
@@ -47,6 +48,7 @@ pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<(), CliError>
         Command::Compare(args) => compare::run(&args, terminal),
         Command::Complete(args) => complete::run(&args, terminal),
         Command::Serve(args) => serve::run(&args, terminal),
+        Command::Health(args) => health::run(&args, terminal),
         Command::Reproduce(args) => reproduce::run(&args, terminal),
         Command::Episodes(args) => episodes::run(&args, terminal),
         Command::Export(args) => export::run(&args, terminal),

@@ -68,6 +68,7 @@ fn help_tells_what_there_is() {
         "eval",
         "complete",
         "serve",
+        "health",
         "episodes",
         "export",
         "synth",
@@ -335,6 +336,24 @@ fn names_and_counts_of_bad_will() {
     run(dir.path(), &["import", "facts.tsv", "--out", "kg", "--quiet"]);
     let shown = text(&run(dir.path(), &["inspect", "kg"]).stdout);
     assert!(shown.contains("r\\u009b") && !shown.contains(['\u{1b}', '\u{9b}']), "{shown:?}");
+    // The same name as a head, an answer, a relation and in reasons.
+    let line = |n: u32| format!("{name}{}\tr\u{9b}\tt{}\nt{}\ts\t{name}{}\n", n, n % 7, n % 5, n % 3);
+    std::fs::write(dir.path().join("more.tsv"), (0..30).map(line).collect::<String>()).unwrap();
+    run(dir.path(), &["learn", "more.tsv", "--out", "learned", "--budget", "1ms", "--quiet"]);
+    let head = format!("{name}1");
+    for command in [
+        &["complete", "learned", "--relation", "r\u{9b}", "--head", &head, "--reasons"][..],
+        &["eval", "learned/graph", "--per-relation"],
+        &["inspect", "learned/graph"],
+        &["complete", "learned", "--relation", "\u{1b}[2J", "--head", &head],
+    ] {
+        let output = rana(dir.path(), command).output().unwrap();
+        let shown = text(&output.stdout) + &text(&output.stderr);
+        assert!(
+            !shown.is_empty() && !shown.contains(['\u{1b}', '\u{9b}', '\u{7}']),
+            "{command:?}: {shown:?}"
+        );
+    }
     let (code, message) = fail(dir.path(), &["episodes", "kg", "--count", "18446744073709551615"]);
     assert_eq!(code, 2, "{message}");
 }

@@ -129,6 +129,58 @@ fn an_interrupted_training_goes_on_to_the_same_result() {
     assert_eq!((code, message.contains("nothing to resume")), (1, true), "{message}");
 }
 
+/// Killed twenty times in a row, also with rows that are held fixed, it ends in the same vectors and leaves nothing else.
+#[test]
+#[cfg(unix)]
+fn killed_twenty_times_in_a_row_it_still_ends_in_the_same_vectors() {
+    let dir = graphs();
+    let dir = dir.path();
+    let rows = (0..100).map(|n| format!("{n}{}", " 0.25".repeat(31)));
+    let names = text(&run(dir, &["export", "kg", "--format", "tsv", "--out", "-"]).stdout);
+    let mut heads: Vec<&str> = names.lines().filter_map(|line| line.split('\t').next()).collect();
+    heads.sort_unstable();
+    heads.dedup();
+    let known: String = heads.iter().zip(rows).map(|(head, row)| format!("{head}\t{row}\n")).collect();
+    std::fs::write(dir.join("known.tsv"), known).unwrap();
+    let common = ["--fixed-entities", "known.tsv", "--checkpoint-every", "0", "--quiet"];
+    let begin = |out: &'static str| {
+        let settings = ["embed", "kg", "--out", out, "--epochs", "60", "--dim", "32", "--seed", "9"];
+        [&settings[..], &common].concat()
+    };
+    run(dir, &begin("unbroken"));
+    let resume = [&["embed", "kg", "--out", "killed", "--resume"][..], &common].concat();
+    for round in 0..20 {
+        let is_begun = dir.join("killed/checkpoint").exists();
+        let mut child = Command::new(assert_cmd::cargo::cargo_bin("rana"))
+            .args(if is_begun { resume.clone() } else { begin("killed") })
+            .current_dir(dir)
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // From before the start to some batches into the training, at irregular times.
+        std::thread::sleep(Duration::from_micros(1000 + (round * 7919) % 60_000));
+        assert!(child.try_wait().unwrap().is_none(), "training was over too soon, in round {round}");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    if !dir.join("killed/checkpoint").exists() {
+        run(dir, &begin("killed"));
+    } else {
+        // The rows belong to the training: without them it is another one.
+        let (_, message) = fail(dir, &["embed", "kg", "--out", "killed", "--resume"]);
+        assert!(message.contains("with other fixed rows"), "{message}");
+        run(dir, &resume);
+    }
+    assert_eq!(content(dir, "killed"), content(dir, "unbroken"));
+    let files = |out: &str| {
+        let mut names: Vec<_> =
+            std::fs::read_dir(dir.join(out)).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(files("killed"), files("unbroken"));
+}
+
 #[test]
 fn settings_come_from_recommendations_presets_files_and_options() {
     let dir = graphs();

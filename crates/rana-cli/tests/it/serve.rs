@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::command::run;
+use crate::command::{fail, json, run};
 use crate::serving::Serving;
 
 impl Serving {
@@ -73,4 +73,22 @@ fn a_hang_up_loads_the_run_again_and_no_request_is_lost() {
     server.hang_up();
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(server.facts(), 60);
+}
+
+#[test]
+fn health_is_asked_by_the_binary_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let facts: String = (0..40).map(|n| format!("a{n}\tr{}\tb{}\n", n % 2, n % 7)).collect();
+    std::fs::write(dir.join("facts.tsv"), facts).unwrap();
+    run(dir, &["learn", "facts.tsv", "--out", "served", "--budget", "1ms", "--quiet"]);
+    let server = Serving::new(dir, &["served"]);
+    let address = server.address.clone();
+    let quiet = run(dir, &["health", &address, "--quiet"]);
+    assert!(quiet.stdout.is_empty() && quiet.stderr.is_empty());
+    assert_eq!(json(dir, &["health", &address]), serde_json::json!({"address": address, "status": "ok"}));
+    drop(server);
+    let (code, message) = fail(dir, &["health", &address, "--quiet"]);
+    assert!(code == 1 && message.starts_with(&format!("error: {address}: no answer")), "{code} {message}");
+    assert_eq!(fail(dir, &["health", "7262"]).0, 2);
 }

@@ -20,6 +20,6 @@ mod text;
 
 pub(crate) use graph_vectors::relations_in_order_of_ids;
 pub use graph_vectors::{ImportedVectors, VectorFiles, export_vectors, import_vectors};
-pub(crate) use named_rows::{NamedRows, read_named_rows};
+pub(crate) use named_rows::{NamedRows, read_named_rows, shortened};
 pub use table_format::{TableFormat, read_table, write_table};
 pub use tensor_file::{Tensor, TensorFile, Values, write_tensors};

@@ -15,15 +15,18 @@ pub(crate) struct NamedRows {
 }
 
 /// Reads rows of the form `name<TAB>numbers` or `name<TAB>id<TAB>numbers`; in the second the numbers have blanks between them, and the
-/// id is not used. Gives nothing if the file does not begin with a name.
+/// id is not used. Gives nothing if the file does not begin with a name. A number is a name too where blanks are between the others:
+/// tables have the same between all numbers.
 ///
 /// # Errors
-/// If a row is malformed, or a name comes up twice.
+/// If a row is malformed or has a number that is not finite, or a name comes up twice.
 pub(crate) fn read_named_rows(path: &Path) -> Result<Option<NamedRows>, VectorError> {
     let bytes = std::fs::read(path).map_err(VectorError::io(path, "read"))?;
     let Ok(text) = str::from_utf8(&bytes) else { return Ok(None) };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let first = text.lines().next().and_then(|line| line.split_once('\t'));
-    if first.is_none_or(|(name, _)| name.trim().parse::<f32>().is_ok()) {
+    let is_number = |name: &str| name.trim().parse::<f32>().is_ok();
+    if first.is_none_or(|(name, rest)| is_number(name) && !has_blanks_after_tabs(rest)) {
         return Ok(None);
     }
     let (mut names, mut values, mut dim) = (Vec::new(), Vec::new(), None);
@@ -45,11 +48,31 @@ pub(crate) fn read_named_rows(path: &Path) -> Result<Option<NamedRows>, VectorEr
         }
         let start = text.len() - numbers.len();
         let dim = *dim.get_or_insert_with(|| numbers.split_whitespace().count());
+        if dim == 0 {
+            return Err(at(start, "no numbers after the name".to_owned()));
+        }
+        let row = values.len();
         parse_row(numbers, dim, &mut values).map_err(|(column, problem)| at(start + column, problem))?;
+        if let Some(place) = values[row..].iter().position(|value| !value.is_finite()) {
+            let word = numbers.split_whitespace().nth(place).unwrap_or_default();
+            let column = start + (word.as_ptr() as usize - numbers.as_ptr() as usize);
+            return Err(at(column, format!("`{}` is not a finite number", shortened(word))));
+        }
         if let Some(first) = lines.insert(name, line + 1) {
-            return Err(at(0, format!("`{name}` has a row already, in line {first}")));
+            return Err(at(0, format!("`{}` has a row already, in line {first}", shortened(name))));
         }
         names.push((line + 1, name.to_owned()));
     }
     Ok(Some(NamedRows { names, values }))
+}
+
+/// Whether what follows a name is `numbers` or `id<TAB>numbers` with blanks between the numbers.
+fn has_blanks_after_tabs(rest: &str) -> bool {
+    let mut columns = rest.rsplitn(3, '\t');
+    columns.next().is_some_and(|numbers| numbers.trim().contains(' ')) && columns.nth(1).is_none()
+}
+
+/// The beginning of a word of a file, for an error: a damaged file has words of any length.
+pub(crate) fn shortened(word: &str) -> &str {
+    word.char_indices().nth(40).map_or(word, |(end, _)| &word[..end])
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
+use super::named_rows::shortened;
 use crate::table::Table;
 use crate::vector_error::VectorError;
 
@@ -58,10 +59,7 @@ pub(super) fn parse_row(line: &str, dim: usize, values: &mut Vec<f32>) -> Result
             let count = line.split_whitespace().count();
             return Err((column, format!("{count} values, but the first row has {dim}. {RAGGED}")));
         }
-        values.push(word.parse().map_err(|_| {
-            let word: String = word.chars().take(40).collect();
-            (column, format!("`{word}` is not a number"))
-        })?);
+        values.push(word.parse().map_err(|_| (column, format!("`{}` is not a number", shortened(word))))?);
         found += 1;
     }
     if found < dim {

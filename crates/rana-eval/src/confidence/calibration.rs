@@ -358,6 +358,33 @@ mod tests {
         assert!(learned.best_precision().unwrap().precision >= sure.precision);
     }
 
+    /// A run of an earlier version has no checksum of its calibration, so an edited one is found by its values.
+    #[test]
+    fn values_that_no_calibration_has_are_refused() {
+        let learned = Calibration::learn(&examples(10)).unwrap();
+        assert_eq!(learned.check(), Ok(()));
+        let changed = |change: &dyn Fn(&mut Calibration)| {
+            let mut other = learned.clone();
+            change(&mut other);
+            other.check().unwrap_err()
+        };
+        for temperature in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(changed(&|of| of.temperature = temperature).contains("`temperature`"), "{temperature}");
+        }
+        assert!(changed(&|of| of.weights[0] = f64::NAN).contains("`weights`"));
+        assert!(changed(&|of| of.usual_record = Some(1.5)).contains("`usual_record`"));
+        assert!(changed(&|of| of.precision[0].precision = -0.1).contains("`precision`"));
+        assert!(changed(&|of| of.precision[0].confidence = f32::NAN).contains("`precision`"));
+        let bends = |bends: &[[f64; 2]]| {
+            let bends: Vec<_> =
+                bends.iter().map(|[at, right]| serde_json::json!({"at": at, "right": right})).collect();
+            serde_json::from_value::<Isotonic>(serde_json::json!({"bends": bends})).unwrap()
+        };
+        for wrong in [&[[0.2, 0.9], [0.8, 0.1]][..], &[[0.2, 1.5]], &[[0.8, 0.1], [0.2, 0.9]]] {
+            assert!(changed(&|of| of.curve = bends(wrong)).contains("`curve`"), "{wrong:?}");
+        }
+    }
+
     #[test]
     fn a_promise_allows_for_tasks_that_are_unlike_the_others() {
         let answers = |right: &dyn Fn(u32) -> bool| -> Vec<UnseenAnswer> {

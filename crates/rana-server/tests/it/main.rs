@@ -4,6 +4,7 @@
 mod browser;
 mod client;
 mod decisions;
+mod health;
 mod requests;
 mod routes;
 mod running;

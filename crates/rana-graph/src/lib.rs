@@ -66,6 +66,7 @@ pub use atomic_file::{unfinished, write_file_atomically};
 pub use directory_lock::DirectoryLock;
 pub use fact::{Edge, Fact, Pair};
 pub use few_shot_rule::FewShotRule;
+pub use file_mapping::changed_file;
 pub use graph::Graph;
 pub use graph_builder::{Duplicates, GraphBuilder, LabelRank};
 pub use held_out::{HeldOut, HeldOutReport};

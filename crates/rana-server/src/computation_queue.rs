@@ -7,6 +7,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
+use rana::graph::changed_file;
 use tokio::sync::Semaphore;
 
 use crate::problem::Problem;
@@ -76,6 +77,18 @@ impl Drop for AbandonOnDrop {
     }
 }
 
+/// Fails if a file of the graph or of the vectors was changed in place: what is computed from it would mean nothing.
+fn check_files() -> Result<(), Problem> {
+    let Some(path) = changed_file() else { return Ok(()) };
+    // Clients see no paths; the log has it.
+    tracing::error!(path = %path.display(), "a file that is being served was changed");
+    Err(Problem::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "Files changed",
+        "A file that this server reads was changed while it ran. Load the run again (kill -HUP) or start the server again.",
+    ))
+}
+
 impl ComputationQueue {
     pub(crate) fn new(at_a_time: usize, queue: usize, time: Duration, metrics: QueueMetrics) -> Self {
         let turns = Arc::new(Semaphore::new(at_a_time));
@@ -126,6 +139,7 @@ impl ComputationQueue {
         let _on_drop = AbandonOnDrop(abandoned.clone());
         let task = tokio::task::spawn_blocking(move || {
             let _until_done = (turn, in_flight);
+            check_files()?;
             work(&abandoned)
         });
         match task.await {

@@ -4,6 +4,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -12,16 +13,27 @@ use crate::command::{fail, json, run};
 use crate::serving::Serving;
 
 impl Serving {
-    /// The number of facts of the graph, by a request of its own.
-    fn facts(&self) -> u64 {
+    /// The status of the answer to a request, and its body.
+    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, serde_json::Value) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        let request = format!("GET /v1/run HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", self.address);
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\ncontent-type: application/json\r\n\
+             content-length: {}\r\n\r\n{body}",
+            self.address,
+            body.len()
+        );
         stream.write_all(request.as_bytes()).unwrap();
         let mut response = String::new();
         stream.read_to_string(&mut response).unwrap();
         let (head, body) = response.split_once("\r\n\r\n").unwrap();
-        assert!(head.starts_with("HTTP/1.1 200"), "{response}");
-        let run: serde_json::Value = serde_json::from_str(body).unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, serde_json::from_str(body).unwrap())
+    }
+
+    /// The number of facts of the graph, by a request of its own.
+    fn facts(&self) -> u64 {
+        let (status, run) = self.ask("GET", "/v1/run", "");
+        assert_eq!(status, 200, "{run}");
         run["graph"]["facts"].as_u64().unwrap()
     }
 
@@ -75,13 +87,54 @@ fn a_hang_up_loads_the_run_again_and_no_request_is_lost() {
     assert_eq!(server.facts(), 60);
 }
 
+/// Learns from 40 facts into `served`.
+fn learn_small(dir: &Path) {
+    let facts: String = (0..40).map(|n| format!("a{n}\tr{}\tb{}\n", n % 2, n % 7)).collect();
+    std::fs::write(dir.join("facts.tsv"), facts).unwrap();
+    run(dir, &["learn", "facts.tsv", "--out", "served", "--budget", "1ms", "--quiet"]);
+}
+
+#[test]
+fn files_that_are_changed_while_they_are_served_are_noticed() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    learn_small(dir);
+    let server = Serving::new(dir, &["served"]);
+    let question = r#"{"relation": "r0", "heads": ["a0"], "top": 2}"#;
+    let complete = || server.ask("POST", "/v1/complete", question);
+    assert_eq!(complete().0, 200);
+    // The same bytes, written in place: the server cannot know that they are the same.
+    let mut changed = 0;
+    let mut directories = vec![dir.join("served")];
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+            } else if path.ends_with("facts") {
+                let file = std::fs::File::options().write(true).open(&path).unwrap();
+                file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+                changed += 1;
+            }
+        }
+    }
+    assert!(changed > 0);
+    let (status, problem) = complete();
+    assert_eq!((status, problem["title"].as_str()), (503, Some("Files changed")), "{problem}");
+    assert!(!problem["detail"].as_str().unwrap().contains('/'), "{problem}");
+    // Loading the run again checks its sums and reads the files anew.
+    server.hang_up();
+    let started = Instant::now();
+    while complete().0 != 200 {
+        assert!(started.elapsed() < Duration::from_secs(60), "the run was not loaded again");
+    }
+}
+
 #[test]
 fn health_is_asked_by_the_binary_itself() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
-    let facts: String = (0..40).map(|n| format!("a{n}\tr{}\tb{}\n", n % 2, n % 7)).collect();
-    std::fs::write(dir.join("facts.tsv"), facts).unwrap();
-    run(dir, &["learn", "facts.tsv", "--out", "served", "--budget", "1ms", "--quiet"]);
+    learn_small(dir);
     let server = Serving::new(dir, &["served"]);
     let address = server.address.clone();
     let quiet = run(dir, &["health", &address, "--quiet"]);

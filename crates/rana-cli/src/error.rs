@@ -4,8 +4,8 @@ use std::error::Error;
 use std::io;
 use std::path::Path;
 
-use rana::LearnError;
 use rana::answer_writer::AnswerError;
+use rana::discover::DiscoveryError;
 use rana::embed::link_prediction::LinkPredictionError;
 use rana::embed::{CheckpointError, TrainError, VectorError};
 use rana::eval::FewShotError;
@@ -20,6 +20,7 @@ use rana::predictor::PredictorError;
 use rana::reproduction::ReproductionError;
 use rana::sweep::PlanError;
 use rana::trial::TrialError;
+use rana::{LearnError, UpdateRunError};
 use rana_server::{HealthError, ServerError};
 
 /// Any error that can end a command.
@@ -97,6 +98,10 @@ pub(crate) enum CliError {
     NoHeldOut { store: String, part: HeldOut },
     #[error(transparent)]
     Predictor(#[from] PredictorError),
+    #[error(transparent)]
+    Discovery(#[from] DiscoveryError),
+    #[error(transparent)]
+    Update(#[from] UpdateRunError),
     #[error(transparent)]
     Server(#[from] ServerError),
     #[error(transparent)]

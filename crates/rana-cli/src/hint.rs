@@ -290,7 +290,7 @@ impl Hint for OpenError {
             Self::Vectors { .. } => {
                 Some("`rana eval RUN --vectors DIR` takes them from another place".to_owned())
             }
-            Self::Model { .. } => None,
+            Self::Model { .. } | Self::Update(_) | Self::UpdatedModel { .. } => None,
             Self::Run(error) => error.hint(),
             Self::Training(error) => error.hint(),
             Self::Evidence(error) => error.hint(),

@@ -12,6 +12,7 @@
 //! | `episode.rs`, `episode_sampler.rs`, `episode_error.rs` | episodes, and how they are drawn from tasks |
 //! | `task_draw.rs` | how often each task is drawn |
 //! | `support.rs` | all that a model is told of a relation |
+//! | `direction.rs` | whether tails or heads are asked for |
 //! | `support_order.rs`, `left_out.rs` | supports of evaluations, and supports with one pair left out |
 //! | `fold.rs` | folds of the train tasks, for cross-validation |
 //! | `pretraining_facts.rs` | which facts of tasks vectors may be trained on |
@@ -23,6 +24,7 @@
 mod candidate_places;
 mod candidates;
 mod data_mode;
+mod direction;
 mod episode;
 mod episode_error;
 mod episode_sampler;
@@ -41,6 +43,7 @@ mod training_tasks;
 pub use candidate_places::CandidatePlaces;
 pub use candidates::{CandidateBuilder, CandidateConfig, CandidateRule};
 pub use data_mode::DataMode;
+pub use direction::Direction;
 pub use episode::Episode;
 pub use episode_error::EpisodeError;
 pub use episode_sampler::{EpisodeConfig, EpisodeSampler, Sampling};
@@ -76,7 +79,7 @@ mod tests {
 
     #[test]
     fn every_name_is_the_same_everywhere() {
-        check_names!(CandidateRule, DataMode, PretrainingFacts, Sampling, TaskDraw);
+        check_names!(CandidateRule, DataMode, Direction, PretrainingFacts, Sampling, TaskDraw);
         let error = "typo".parse::<CandidateRule>().unwrap_err();
         assert_eq!(error, "`typo` is no candidate rule; say one of: auto, types, tails, all");
     }

@@ -36,5 +36,5 @@ pub struct SourceReason {
     /// The reason as text, if there is one.
     pub text: Option<String>,
     /// What other candidates have that this one lacks, as a sentence; for evidence that speaks against it.
-    pub doubt: &'static str,
+    pub doubt: String,
 }

@@ -21,6 +21,7 @@
 //!   testing;
 //! - `store/`: a graph and its tasks on disk, over `file_mapping.rs` (memory maps), `atomic_file.rs` (files that
 //!   are replaced as a whole) and `directory_lock.rs` (one writer at a time);
+//! - `update/`: added and removed facts as layers over a graph that was written once;
 //! - `statistics.rs` and `few_shot_rule.rs`: counts, and which relations count as few-shot;
 //! - `without_relations.rs`, `format/export.rs`: a graph without some of its relations, facts as files;
 //! - `synth/`: generated graphs with planted structure.
@@ -59,6 +60,7 @@ mod store;
 pub mod synth;
 mod tasks;
 mod unfinished;
+mod update;
 mod without_relations;
 
 pub use array::Array;
@@ -87,3 +89,4 @@ pub use statistics::{
 pub use store::{Counts, FileRecord, Input, Manifest, STORE_VERSION, Store, StoreError, TaskCounts};
 pub use tasks::{HeadRelation, Task, TaskSet, TaskSetBuilder};
 pub use unfinished::remove_unfinished;
+pub use update::{GraphUpdate, NamedFact, UpdateError, UpdateLayers};

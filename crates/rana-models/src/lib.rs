@@ -48,7 +48,7 @@ mod vector_kernels;
 pub mod vectors;
 
 pub use baseline::{Baseline, BaselineKind};
-pub use opened_run::{MEAN_TRANSLATION, OpenError, OpenedModel, OpenedRun, RunToOpen};
+pub use opened_run::{HeadsModel, MEAN_TRANSLATION, OpenError, OpenedModel, OpenedRun, RunToOpen};
 
 #[cfg(test)]
 mod tests {

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rana_embed::{EmbeddingMetadata, EmbeddingSet, VectorError};
-use rana_eval::confidence::Calibration;
+use rana_eval::confidence::{Calibration, RelationConfidence};
 use rana_fewshot::{CandidateConfig, FewShotModel, SupportError};
-use rana_graph::{Store, StoreError};
+use rana_graph::{Graph, Store, StoreError, UpdateError, UpdateLayers};
 
 use crate::fused::EvidenceRunError;
 use crate::paths::EdgeIndex;
@@ -53,6 +53,17 @@ pub enum OpenError {
     /// The evidence of a run cannot be read.
     #[error(transparent)]
     Evidence(#[from] EvidenceRunError),
+    /// The updates of the graph cannot be read.
+    #[error(transparent)]
+    Update(#[from] UpdateError),
+    /// The model cannot place the entities of updates.
+    #[error("{}: the graph has updates, and the model {model} knows only the graph that it was trained on", path.display())]
+    UpdatedModel {
+        /// The run.
+        path: PathBuf,
+        /// Its model.
+        model: String,
+    },
     /// The model cannot be calibrated.
     #[error(transparent)]
     Support(#[from] SupportError),
@@ -64,8 +75,10 @@ pub struct RunToOpen<'a> {
     pub path: &'a Path,
     /// The manifest of the run.
     pub manifest: &'a RunManifest,
-    /// Its graph.
+    /// The graph that it was trained on.
     pub store: &'a Store,
+    /// The graph with updates, if there are any. The new entities follow those that were trained.
+    pub updated: Option<&'a Graph>,
     /// Where its vectors are.
     pub vectors: PathBuf,
 }
@@ -78,6 +91,10 @@ pub struct OpenedModel {
     pub beside: Vec<(String, Arc<dyn FewShotModel>)>,
     /// The calibration of its confidence, if there were enough tasks to learn it.
     pub calibration: Option<Calibration>,
+    /// What answers when heads are asked for, if that was learned apart.
+    pub heads: Option<HeadsModel>,
+    /// How sure it is which relation holds between two entities, if that was learned.
+    pub relating: Option<RelationConfidence>,
     /// The support size that it was trained or measured with.
     pub shots: usize,
     /// The seed of its training.
@@ -96,6 +113,14 @@ pub struct OpenedModel {
     pub edges: Option<Arc<EdgeIndex>>,
 }
 
+/// What answers when heads are asked for. It sees supports and pairs turned around.
+pub struct HeadsModel {
+    /// The model.
+    pub model: Arc<dyn FewShotModel>,
+    /// The calibration of its confidence, measured in this direction; none if it was not.
+    pub calibration: Option<Calibration>,
+}
+
 /// A run of any model with its graph.
 pub struct OpenedRun {
     /// The directory.
@@ -108,6 +133,9 @@ pub struct OpenedRun {
     pub opened: OpenedModel,
 }
 
+/// The directory of updates in a run.
+const UPDATES: &str = "updates";
+
 /// The name of the row of untrained vectors.
 pub const MEAN_TRANSLATION: &str = "mean-translation";
 
@@ -118,9 +146,16 @@ impl OpenedRun {
         RunManifest::is_at(path) || crate::fused::is_version_1(path)
     }
 
+    /// Where updates of the graph of a run are.
+    #[must_use]
+    pub fn updates_at(path: &Path) -> PathBuf {
+        path.join(UPDATES)
+    }
+
     /// Opens a run of any model with its graph and vectors, which may have moved to `graph` and `vectors`.
     ///
-    /// Tasks, graph and vectors must be those that the run was trained on. Opening writes nothing.
+    /// Tasks, graph and vectors must be those that the run was trained on. Updates of the graph are laid over it. Opening
+    /// writes nothing.
     ///
     /// # Errors
     /// If there is no run, or its graph or vectors are others or cannot be opened.
@@ -130,12 +165,23 @@ impl OpenedRun {
             false => RunManifest::read(path)?,
         };
         let graph = graph.map_or_else(|| manifest.graph_at(path), Path::to_owned);
-        let store = Store::open(&graph).map_err(|source| OpenError::Graph { path: graph.clone(), source })?;
+        let mut store =
+            Store::open(&graph).map_err(|source| OpenError::Graph { path: graph.clone(), source })?;
         let entry = registry::find(&manifest.model)
             .map_err(|source| OpenError::Model { path: path.to_owned(), source })?;
         manifest.check_graph(path, &store)?;
         let vectors = vectors.map_or_else(|| manifest.vectors_at(path, &store.path), Path::to_owned);
-        let opened = entry.open(&RunToOpen { path, manifest: &manifest, store: &store, vectors })?;
+        let layers = UpdateLayers::read(&Self::updates_at(path), &store.graph)?;
+        let updated = (!layers.update.is_empty()).then(|| layers.update.applied(&store.graph));
+        if updated.is_some() && manifest.model != registry::FUSED {
+            return Err(OpenError::UpdatedModel { path: path.to_owned(), model: manifest.model });
+        }
+        let to_open =
+            RunToOpen { path, manifest: &manifest, store: &store, updated: updated.as_ref(), vectors };
+        let opened = entry.open(&to_open)?;
+        if let Some(updated) = updated {
+            store.graph = updated;
+        }
         Ok(Self { path: path.to_owned(), manifest, store, opened })
     }
 }
@@ -182,6 +228,8 @@ pub(crate) fn open_stepped(to_open: &RunToOpen<'_>) -> Result<OpenedModel, OpenE
         model: models.trained,
         beside: vec![(MEAN_TRANSLATION.to_owned(), mean), (format!("{name}-untrained"), models.untrained)],
         calibration,
+        heads: None,
+        relating: None,
         shots: trainer.shots,
         seed: trainer.seed,
         details,

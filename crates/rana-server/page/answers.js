@@ -19,18 +19,21 @@ let current = null; // the row that keys act on
 /** Shows the response of /v1/complete to `question`. */
 export function showAnswers(question, response) {
   const relation = response.relation.name ?? question.relation;
-  shown = { question, relation, label: response.relation.label ?? relation };
+  shown = { question, relation, label: response.relation.label ?? relation, answers: response.answers };
   current = null;
   results.replaceChildren(summary(response), ...notes(response));
   const list = el("div", { class: "groups" });
-  results.append(list, pages(list, response.results, HEADS, group, "heads"));
+  results.append(list, pages(list, response.results, HEADS, group, given(response)));
   const first = list.querySelector("[data-answer]");
   const total = response.results.reduce((sum, { answers }) => sum + answers.length, 0);
-  say(`${count(total, "answer")} for ${count(response.results.length, "head")}`);
+  say(`${count(total, "answer")} for ${count(response.results.length, given(response).slice(0, -1))}`);
   if (first) focusRow(first, { preventScroll: true });
   else results.focus({ preventScroll: true });
   showHeading();
 }
+
+/** What the answers are for: heads if they are tails. */
+const given = (response) => (response.answers === "heads" ? "tails" : "heads");
 
 /** Scrolls to the heading of the answers. */
 function showHeading() {
@@ -38,16 +41,19 @@ function showHeading() {
   if (top < 0 || top > innerHeight / 2) $("results-title").scrollIntoView({ block: "start" });
 }
 
-function summary({ relation }) {
+function summary(response) {
+  const { relation } = response;
   const parts = [
     relation.in_graph ? "in the graph" : "not in the graph",
     count(relation.support, "example"),
-    `${count(relation.candidates, "candidate")} for each head`,
+    `${count(relation.candidates, "candidate")} for each ${given(response).slice(0, -1)}`,
   ];
   return el("p", { class: "summary" }, el("strong", { title: relation.name }, relation.label ?? ""), ` — ${parts.join(", ")}`);
 }
 
-function notes({ relation: { note, record }, heads_left_out: left }) {
+function notes(response) {
+  const { note, record } = response.relation;
+  const left = response.heads_left_out;
   // How well each example is found from the others (mean reciprocal rank).
   const known = record !== null && record !== undefined;
   return [
@@ -55,7 +61,7 @@ function notes({ relation: { note, record }, heads_left_out: left }) {
       ? [el("p", { class: "quiet" }, `Each example found from the others: mean reciprocal rank ${record.toFixed(2)}`)]
       : []),
     ...(note ? [el("p", { class: "note" }, note)] : []),
-    ...(left ? [el("p", { class: "note" }, `${count(left, "head")} more are plausible; those with the most facts are shown`)] : []),
+    ...(left ? [el("p", { class: "note" }, `${count(left, given(response).slice(0, -1))} more are plausible; those with the most facts are shown`)] : []),
   ];
 }
 
@@ -89,28 +95,31 @@ const firstRow = (node) => (node?.matches("[data-answer]") ? node : node?.queryS
 
 let groups = 0;
 
-function group({ head, answers }) {
+/** The answers for one head, or for one tail. */
+function group({ head, tail, answers }) {
+  const one = head ?? tail;
   const id = `group-${++groups}`;
   const list = el("div", { class: answers.length > MANY ? "rows many" : "rows", role: "list", "aria-labelledby": id });
-  const more = pages(list, answers, ROWS, (answer) => row(head, answer), "answers");
+  const more = pages(list, answers, ROWS, (answer) => row({ head, tail, ...answer }), "answers");
   return el(
     "section",
     { class: "group", "aria-labelledby": id },
-    el("h3", { id }, entityNode(head)),
-    answers.length ? list : el("p", { class: "quiet" }, "No answers for this head within the limits."),
+    el("h3", { id }, entityNode(one)),
+    answers.length ? list : el("p", { class: "quiet" }, `No answers for this ${head ? "head" : "tail"} within the limits.`),
     more,
   );
 }
 
 let rows = 0;
 
-function row(head, answer) {
+function row(answer) {
   const id = `answer-${++rows}`;
-  const { tail, rank, score, confidence } = answer;
+  const { head, tail, rank, score, confidence } = answer;
+  const answered = shown.answers === "heads" ? head : tail;
   const act = (action, text) =>
     el(
       "button",
-      { type: "button", tabindex: "-1", "data-action": action, "aria-label": `${text} ${tail.label}` },
+      { type: "button", tabindex: "-1", "data-action": action, "aria-label": `${text} ${answered.label}` },
       text,
     );
   const node = el(
@@ -140,7 +149,7 @@ function row(head, answer) {
           "aria-expanded": "false",
           "aria-describedby": `${id}-facts ${id}-state`,
         },
-        entityNode(tail),
+        entityNode(answered),
         answer.known ? el("span", { class: "badge" }, "known") : null,
       ),
       el(
@@ -246,7 +255,7 @@ async function toggle(node) {
   try {
     fact.explanation ??= await post("v1/explain", explainBody(fact));
     place.replaceChildren(explanationNode(fact.explanation, shown.label));
-    say(`Reasons for ${fact.tail.label} are shown`);
+    say(`Reasons for ${pairText(fact.head, fact.tail)} are shown`);
   } catch (error) {
     const slot = el("div", { class: "problem", role: "alert" });
     place.replaceChildren(slot);
@@ -265,7 +274,7 @@ function closeReasons(node) {
 /** The question for one pair, without the limits on the list. */
 function explainBody({ head, tail }) {
   const { relation, new: isNew, support, rejected, types, exclude_known } = shown.question;
-  return { relation, new: isNew, support, rejected, types, exclude_known, head: head.name, tail: tail.name };
+  return { relation, new: isNew, support, rejected, types, exclude_known, answers: shown.answers, head: head.name, tail: tail.name };
 }
 
 // ---- moving and keys

@@ -1,11 +1,12 @@
 // The page of `rana serve`: requests a completion, shows it, saves decisions.
-// Parts: form.js (the question), answers.js (ranked answers and keys),
+// Parts: form.js (the question), relate.js (the relation between two entities), answers.js (ranked answers and keys),
 // explanation.js (reasons), decisions.js (saving), combobox.js, api.js, dom.js.
 
 import { $, button, clearProblem, count, el, pairNode, pairText, say, showProblem } from "./dom.js";
 import { aborted, asProblem, download, get, post } from "./api.js";
 import { fill, kept, placeProblem, question, relation, settle, startForm } from "./form.js";
 import { refresh, report, showAnswers, startAnswers, unsavedProblem } from "./answers.js";
+import { startRelate } from "./relate.js";
 import { decide, decided, decisions, load, onDecision, retry, unsaved } from "./decisions.js";
 
 const DECISIONS_SHOWN = 200;
@@ -231,4 +232,5 @@ startTheme();
 startPage();
 startAnswers();
 startForm({ onRelation: loadDecisions });
+startRelate();
 startRun();

@@ -20,7 +20,7 @@ import { combobox } from "./combobox.js";
 const KEPT = "rana.form";
 const CHECK_AT_MOST = 100; // pasted names that are looked up; the server checks the others
 
-const state = { relation: "", supports: [], heads: [], plausible: false };
+const state = { relation: "", supports: [], heads: [], plausible: false, answers: "tails" };
 const picked = new WeakMap(); // input → the entity last picked for it, and its text
 const known = new Map(); // relation name → its entry in /v1/relations
 let relationChanged = () => {};
@@ -32,13 +32,17 @@ export function startForm({ onRelation }) {
   relationChanged = onRelation;
   startRelation();
   startEntity("support-head", () => $("support-tail").focus());
-  startEntity("support-tail", () => addSupport());
+  startEntity("support-tail", () => addSupport(), true);
   startEntity("head", () => addHead());
   $("add-support").addEventListener("click", addSupport);
   $("add-head").addEventListener("click", addHead);
   $("add-paste").addEventListener("click", () => pastePairs($("paste").value));
   $("plausible").addEventListener("change", () => {
     state.plausible = $("plausible").checked;
+    changed();
+  });
+  $("answers").addEventListener("change", () => {
+    state.answers = $("answers").value;
     changed();
   });
   catchPaste("support-head", /[\t\n]/, pastePairs);
@@ -57,7 +61,8 @@ export function question(decided) {
   const body = {
     relation: state.relation,
     new: !known.has(state.relation),
-    heads: state.plausible ? "plausible" : state.heads.map((head) => head.name),
+    // Tails are answered for heads, and heads for tails.
+    [given().toLowerCase() + "s"]: state.plausible ? "plausible" : state.heads.map((head) => head.name),
   };
   if (supports.length) body.support = names(supports);
   if (decided?.rejected.length) body.rejected = names(decided.rejected);
@@ -71,6 +76,9 @@ export function question(decided) {
   body.top = Math.max(1, Number($("top").value) || 10);
   return body;
 }
+
+/** What is given: heads if tails are answered, and the other way round. */
+const given = () => (state.answers === "heads" ? "Tail" : "Head");
 
 /** Adds the text left in the fields, then returns whether the form can be sent. */
 export async function settle(decided) {
@@ -91,7 +99,8 @@ export async function settle(decided) {
     );
   }
   if (!state.plausible && !state.heads.length) {
-    return missing("head", "No heads", "Add a head to complete, or let the server choose plausible heads.", "head");
+    const one = given().toLowerCase();
+    return missing("head", `No ${one}s`, `Add a ${one} to complete, or let the server choose plausible ${one}s.`, "head");
   }
   return true;
 }
@@ -103,7 +112,8 @@ function missing(slot, title, detail, focus = slot) {
 }
 
 /** Fills the form from an example or from earlier input. Labels are looked up later. */
-export function fill({ relation = "", support = [], heads = [], plausible = false }) {
+export function fill({ relation = "", support = [], heads = [], plausible = false, answers = "tails" }) {
+  state.answers = answers;
   state.supports = support.map(([head, tail]) => ({ head: asEntity(head), tail: asEntity(tail) }));
   state.heads = heads.map(asEntity);
   state.plausible = plausible;
@@ -158,12 +168,16 @@ function changed() {
   $("support-count").textContent = state.supports.length || "";
   $("head-count").textContent = state.plausible ? "" : state.heads.length || "";
   $("plausible").checked = state.plausible;
+  $("answers").value = state.answers;
+  for (const node of document.querySelectorAll("[data-given]"))
+    node.textContent = node.dataset.given.split("|")[state.answers === "heads" ? 1 : 0];
   $("head-fields").hidden = $("heads").hidden = state.plausible;
   sessionStorage.setItem(
     KEPT,
     JSON.stringify({
       relation: state.relation,
       plausible: state.plausible,
+      answers: state.answers,
       heads: state.heads.map(asPlain),
       support: state.supports.map(({ head, tail }) => [asPlain(head), asPlain(tail)]),
     }),
@@ -292,7 +306,7 @@ function describeRelation(name, found, near) {
   ];
 }
 
-function startEntity(id, next) {
+export function startEntity(id, next, isLast = false) {
   combobox($(id), {
     listLabel: "Entities",
     search: async (q, signal) => (await get("v1/entities", { q, limit: 10 }, signal)).entities,
@@ -302,7 +316,7 @@ function startEntity(id, next) {
     }),
     commit: (entity, text) => {
       if (entity) picked.set($(id), { entity, text });
-      if (text || id === "support-tail") next();
+      if (text || isLast) next();
     },
   });
 }
@@ -337,7 +351,7 @@ async function entityCalled(text) {
 }
 
 /** Resolves an input, or shows why that failed. Choosing a suggestion calls `again`. */
-async function resolveOr(input, slot, again) {
+export async function resolveOr(input, slot, again) {
   try {
     const entity = await resolve(input);
     input.removeAttribute("aria-invalid");
@@ -407,7 +421,7 @@ function addHeads(heads) {
   const fresh = heads.filter((head) => !state.heads.some((other) => other.name === head.name));
   state.heads.push(...fresh);
   changed();
-  say(fresh.length ? `${count(fresh.length, "head")} added; ${state.heads.length} in all` : "Already in the list");
+  say(fresh.length ? `${count(fresh.length, given().toLowerCase())} added; ${state.heads.length} in all` : "Already in the list");
 }
 
 const asPlain = ({ name, label }) => ({ name, label });
@@ -514,7 +528,7 @@ function causeOf({ title, detail = "", status }) {
   const text = `${title} ${detail}`;
   if (status >= 400 && status < 500) {
     if (/support|example/i.test(text)) return { slot: "support" };
-    if (/\bheads?\b/i.test(text)) return { slot: "head" };
+    if (/\b(heads?|tails?)\b/i.test(text)) return { slot: "head" };
     if (/relation/i.test(text)) return { slot: "relation" };
   }
   return { slot: "complete" };

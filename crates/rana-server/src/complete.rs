@@ -4,14 +4,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use axum::extract::State;
-use rana::graph::{EntityId, Graph};
-use rana::predictor::{AnswerLimits, LearnedRelation, PrecisionError};
+use rana::graph::{EntityId, Graph, Pair};
+use rana::predictor::{Answer, AnswerLimits, Direction, LearnedRelation, PrecisionError};
 use rayon::prelude::*;
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Schema, Type};
 
+use crate::answers::Answers;
 use crate::app::App;
 use crate::computation_queue::Abandoned;
 use crate::config::Limits;
@@ -29,7 +30,7 @@ const FEW_NAMES: usize = 64;
 /// Up to this many tails are scored in well under a millisecond, so no queue is needed.
 const FEW_TAILS: usize = 20_000;
 
-/// A request to complete a relation for some heads.
+/// A request to complete a relation for some heads or tails.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CompleteRequest {
@@ -44,19 +45,24 @@ pub(crate) struct CompleteRequest {
     /// Pairs that are not facts of the relation. They are never answered, and the model learns from them.
     #[serde(default)]
     rejected: Vec<[String; 2]>,
-    /// Names or unique labels of heads, or `plausible` to let the server choose them.
-    #[schema(schema_with = heads_schema)]
-    heads: Heads,
-    /// Answer only with tails that have one of these types.
+    /// Names or unique labels of heads whose tails are wanted, or `plausible` to let the server choose them.
+    #[serde(default)]
+    #[schema(schema_with = ends_schema)]
+    heads: Ends,
+    /// The same for tails whose heads are wanted. If heads and tails are listed, these pairs are judged.
+    #[serde(default)]
+    #[schema(schema_with = ends_schema)]
+    tails: Ends,
+    /// Answer only with entities that have one of these types.
     #[serde(default)]
     types: Vec<String>,
-    /// Answer only with these tails.
+    /// Answer only with these entities.
     #[serde(default)]
     candidates: Vec<String>,
     /// Whether facts of the graph and the support are left out.
     #[serde(default = "yes")]
     exclude_known: bool,
-    /// The most answers per head.
+    /// The most answers per head or tail.
     #[serde(default = "ten")]
     top: usize,
     /// The least score of an answer.
@@ -74,63 +80,85 @@ fn ten() -> usize {
     10
 }
 
-/// The heads to complete.
+/// The heads or tails to answer for.
 #[derive(Debug)]
-enum Heads {
+enum Ends {
     Listed(Vec<String>),
     Plausible,
 }
 
-impl<'de> Deserialize<'de> for Heads {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct HeadsVisitor;
+impl Default for Ends {
+    fn default() -> Self {
+        Self::Listed(Vec::new())
+    }
+}
 
-        impl<'de> Visitor<'de> for HeadsVisitor {
-            type Value = Heads;
+impl Ends {
+    /// The names that are listed.
+    fn names(&self) -> &[String] {
+        match self {
+            Self::Listed(names) => names,
+            Self::Plausible => &[],
+        }
+    }
+
+    fn is_given(&self) -> bool {
+        !matches!(self, Self::Listed(names) if names.is_empty())
+    }
+}
+
+impl<'de> Deserialize<'de> for Ends {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct EndsVisitor;
+
+        impl<'de> Visitor<'de> for EndsVisitor {
+            type Value = Ends;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, "a list of names, or \"{PLAUSIBLE}\"")
             }
 
-            fn visit_str<E: de::Error>(self, word: &str) -> Result<Heads, E> {
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Ends, E> {
                 match word {
-                    PLAUSIBLE => Ok(Heads::Plausible),
+                    PLAUSIBLE => Ok(Ends::Plausible),
                     _ => Err(E::invalid_value(de::Unexpected::Str(word), &self)),
                 }
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut names: A) -> Result<Heads, A::Error> {
-                let mut heads = Vec::new();
+            fn visit_seq<A: SeqAccess<'de>>(self, mut names: A) -> Result<Ends, A::Error> {
+                let mut listed = Vec::new();
                 while let Some(name) = names.next_element()? {
-                    heads.push(name);
+                    listed.push(name);
                 }
-                Ok(Heads::Listed(heads))
+                Ok(Ends::Listed(listed))
             }
         }
 
-        deserializer.deserialize_any(HeadsVisitor)
+        deserializer.deserialize_any(EndsVisitor)
     }
 }
 
-fn heads_schema() -> Schema {
+fn ends_schema() -> Schema {
     let text = ObjectBuilder::new().schema_type(Type::String);
     let word = ObjectBuilder::new().schema_type(Type::String).enum_values(Some([PLAUSIBLE]));
     OneOfBuilder::new()
         .item(ArrayBuilder::new().items(text))
         .item(word)
-        .description(Some("Names or unique labels of heads, or `plausible` to let the server choose them."))
+        .description(Some("Names or unique labels, or `plausible` to let the server choose them."))
         .into()
 }
 
-/// The best answers for each head.
+/// The best answers for each head, or for each tail.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Completion {
     /// The relation as the server understood it.
     relation: CompletedRelation,
-    /// The heads in the order of the request. Chosen heads are ordered by their best answer, and those without
-    /// answers are left out.
-    results: Vec<HeadAnswers>,
-    /// The number of plausible heads that were left out because there were too many.
+    /// Whether tails of heads are answered, or heads of tails.
+    answers: Answers,
+    /// The heads or tails in the order of the request. Those that the server chose are ordered by their best answer, and
+    /// those without answers are left out.
+    results: Vec<GivenAnswers>,
+    /// The number of plausible heads or tails that were left out because there were too many.
     heads_left_out: usize,
 }
 
@@ -148,7 +176,7 @@ pub(crate) struct CompletedRelation {
     /// How well each pair of the support is found from the others (mean reciprocal rank, 0 to 1); null with only one
     /// pair.
     record: Option<f32>,
-    /// The number of candidate tails.
+    /// The number of candidate answers.
     candidates: usize,
     /// The least confidence that answers had to reach, if any.
     min_confidence: Option<f32>,
@@ -156,11 +184,15 @@ pub(crate) struct CompletedRelation {
     note: Option<String>,
 }
 
-/// The best answers for a head.
+/// The best answers for a head, or for a tail.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct HeadAnswers {
-    /// The head.
-    head: Entity,
+pub(crate) struct GivenAnswers {
+    /// The head, if it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head: Option<Entity>,
+    /// The tail, if it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tail: Option<Entity>,
     /// The best first.
     answers: Vec<AnswerBody>,
 }
@@ -169,10 +201,14 @@ pub(crate) struct HeadAnswers {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Answer)]
 pub(crate) struct AnswerBody {
-    /// Its rank among the answers of the head, from 1.
+    /// Its rank among the answers of the head or tail, from 1.
     rank: usize,
-    /// The tail.
-    tail: Entity,
+    /// The head, if heads are answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head: Option<Entity>,
+    /// The tail, if tails are answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tail: Option<Entity>,
     /// Its score; higher is better. Scores are only comparable within one relation.
     score: f32,
     /// The probability that it is right; null if there are too few examples to estimate it.
@@ -185,7 +221,7 @@ pub(crate) struct AnswerBody {
     explanation: Option<ExplanationBody>,
 }
 
-/// Completes a relation for some heads.
+/// Completes a relation for some heads or some tails, or judges given pairs.
 #[utoipa::path(
     post,
     path = "/v1/complete",
@@ -231,13 +267,11 @@ async fn in_turn(
 impl CompleteRequest {
     /// Whether it has few names, and all of them are names of entities.
     fn has_only_names(&self, graph: &Graph) -> bool {
-        let heads: &[String] = match &self.heads {
-            Heads::Listed(heads) => heads,
-            Heads::Plausible => &[],
-        };
+        let [heads, tails] = [self.heads.names(), self.tails.names()];
         let pairs = self.support.iter().chain(&self.rejected).flatten();
-        let mut names = heads.iter().chain(pairs).chain(&self.candidates);
-        self.support.len() + self.rejected.len() + self.candidates.len() + heads.len() <= FEW_NAMES
+        let mut names = heads.iter().chain(tails).chain(pairs).chain(&self.candidates);
+        self.support.len() + self.rejected.len() + self.candidates.len() + heads.len() + tails.len()
+            <= FEW_NAMES
             && self.types.is_empty()
             && names.all(|name| graph.entity(name).is_some())
     }
@@ -246,8 +280,10 @@ impl CompleteRequest {
 /// A request with its names looked up.
 struct CompleteQuestion {
     question: RelationQuestion,
-    /// `None` if the server chooses them.
-    heads: Option<Vec<EntityId>>,
+    /// The heads or tails to answer for; `None` if the server chooses them.
+    given: Option<Vec<EntityId>>,
+    /// The other ends, if pairs are judged.
+    others: Option<Vec<EntityId>>,
     limits: AnswerLimits,
     /// The share of answers that should be right.
     precision: Option<f64>,
@@ -263,19 +299,39 @@ impl CompleteQuestion {
         let limits = AnswerLimits { top: request.top, min_score, min_confidence };
         let precision = request.precision;
         let CompleteRequest {
-            relation, new, support, rejected, heads, types, candidates, exclude_known, ..
+            relation,
+            new,
+            support,
+            rejected,
+            heads,
+            tails,
+            types,
+            candidates,
+            exclude_known,
+            ..
         } = request;
-        let heads = match heads {
-            Heads::Plausible => None,
-            Heads::Listed(names) => {
-                let heads: Result<Vec<EntityId>, _> = names.iter().map(|name| app.resolve(name)).collect();
-                Some(heads?)
+        let entities = |ends: &Ends| -> Result<Option<Vec<EntityId>>, Problem> {
+            match ends {
+                Ends::Plausible => Ok(None),
+                Ends::Listed(names) => {
+                    let found: Result<Vec<EntityId>, _> =
+                        names.iter().map(|name| app.resolve(name)).collect();
+                    Ok(Some(found?))
+                }
             }
         };
-        let asked = RelationBody { relation, new, support, rejected, types, candidates, exclude_known };
+        let direction = if heads.is_given() { Direction::Tails } else { Direction::Heads };
+        let (given, others) = match (heads.is_given(), tails.is_given()) {
+            (true, true) => (entities(&heads)?, entities(&tails)?),
+            (true, false) => (entities(&heads)?, None),
+            (false, _) => (entities(&tails)?, None),
+        };
+        let asked =
+            RelationBody { relation, new, support, rejected, types, candidates, exclude_known, direction };
         Ok(Self {
             question: RelationQuestion::new(app, asked)?,
-            heads,
+            given,
+            others,
             limits,
             precision,
             reasons: request.reasons,
@@ -284,7 +340,7 @@ impl CompleteQuestion {
 
     /// Whether the answer is so fast that it need not be queued.
     fn is_short(&self, learned: &LearnedRelation) -> bool {
-        let is_one = self.heads.as_ref().is_some_and(|heads| heads.len() == 1);
+        let is_one = self.others.is_none() && self.given.as_ref().is_some_and(|heads| heads.len() == 1);
         is_one && !self.reasons && learned.scored_tails() <= FEW_TAILS
     }
 }
@@ -296,12 +352,12 @@ fn answer(
     abandoned: &Abandoned,
 ) -> Result<Completion, Problem> {
     let graph = app.predictor.graph();
-    let CompleteQuestion { question, heads: listed, mut limits, precision, reasons } = asked;
+    let CompleteQuestion { question, given: listed, others, mut limits, precision, reasons } = asked;
     limits.min_confidence = least_confidence(learned, limits.min_confidence, precision)?;
     let is_listed = listed.is_some();
     let (heads, heads_left_out) = match listed {
         Some(heads) => {
-            check_price(&app.config.limits, heads.len(), learned)?;
+            check_price(&app.config.limits, heads.len() * others.as_ref().map_or(1, Vec::len), learned)?;
             (heads, 0)
         }
         None => {
@@ -309,19 +365,20 @@ fn answer(
             plausible(graph, learned, most.min(affordable_heads(&app.config.limits, learned)))
         }
     };
-    if let (true, Some(&head), Some(&tail)) = (reasons, heads.first(), learned.candidates().first()) {
+    if let (true, Some(&given), Some(&other)) = (reasons, heads.first(), learned.candidates().first()) {
         // The first explanation computes what all explanations share. Otherwise several threads would compute it at
         // once.
-        let _ = learned.explain(head, tail);
+        let pair = learned.direction().turn(Pair { head: given, tail: other });
+        let _ = learned.explain(pair.head, pair.tail);
     }
     let of_head = |&head: &EntityId| {
         abandoned.check()?;
-        Ok(head_answers(graph, learned, head, &limits, reasons))
+        Ok(given_answers(graph, learned, head, others.as_deref(), &limits, reasons))
     };
-    let mut results = heads.par_iter().map(of_head).collect::<Result<Vec<HeadAnswers>, Problem>>()?;
+    let mut results = heads.par_iter().map(of_head).collect::<Result<Vec<GivenAnswers>, Problem>>()?;
     if !is_listed {
         results.retain(|result| !result.answers.is_empty());
-        let best = |result: &HeadAnswers| {
+        let best = |result: &GivenAnswers| {
             let first = &result.answers[0];
             (first.confidence.unwrap_or(0.0), first.score)
         };
@@ -343,7 +400,7 @@ fn answer(
         min_confidence: limits.min_confidence,
         note: learned.note(),
     };
-    Ok(Completion { relation, results, heads_left_out })
+    Ok(Completion { relation, answers: learned.direction().into(), results, heads_left_out })
 }
 
 /// How many heads a request may have, by the number of tails that are scored for each.
@@ -368,25 +425,46 @@ fn check_price(limits: &Limits, heads: usize, learned: &LearnedRelation) -> Resu
     ))
 }
 
-fn head_answers(
+fn given_answers(
     graph: &Graph,
     learned: &LearnedRelation,
-    head: EntityId,
+    given: EntityId,
+    others: Option<&[EntityId]>,
     limits: &AnswerLimits,
     reasons: bool,
-) -> HeadAnswers {
-    let answers = learned.complete(head, limits);
-    let tails: Vec<EntityId> = answers.iter().map(|answer| answer.pair.tail).collect();
-    let answers = answers.into_iter().zip(Entity::list(graph, &tails)).map(|(answer, tail)| AnswerBody {
-        rank: answer.rank,
-        tail,
-        score: answer.score,
-        confidence: answer.confidence,
-        known: answer.known,
-        withheld: answer.withheld,
-        explanation: reasons.then(|| learned.explain(head, answer.pair.tail).into()),
+) -> GivenAnswers {
+    let direction = learned.direction();
+    let answers = match others {
+        None => learned.complete(given, limits),
+        Some(others) => {
+            let judged = others.iter().map(|&tail| learned.judge(Pair { head: given, tail }));
+            let mut judged: Vec<Answer> = judged.collect();
+            judged.sort_by_key(|answer| answer.rank);
+            judged
+        }
+    };
+    let ends: Vec<EntityId> = answers.iter().map(|answer| direction.turn(answer.pair).tail).collect();
+    // The first is the given end, the second the answered one, as head and tail.
+    let ends_of = |given: Option<Entity>, answered: Option<Entity>| match direction {
+        Direction::Tails => (given, answered),
+        Direction::Heads => (answered, given),
+    };
+    let answers = answers.into_iter().zip(Entity::list(graph, &ends)).map(|(answer, end)| {
+        let (head, tail) = ends_of(None, Some(end));
+        AnswerBody {
+            rank: answer.rank,
+            head,
+            tail,
+            score: answer.score,
+            confidence: answer.confidence,
+            known: answer.known,
+            withheld: answer.withheld,
+            explanation: reasons.then(|| learned.explain(answer.pair.head, answer.pair.tail).into()),
+        }
     });
-    HeadAnswers { head: Entity::new(graph, head), answers: answers.collect() }
+    let answers = answers.collect();
+    let (head, tail) = ends_of(Some(Entity::new(graph, given)), None);
+    GivenAnswers { head, tail, answers }
 }
 
 /// Plausible heads, and how many were left out. If there are too many, those with the most facts are kept.
@@ -410,24 +488,39 @@ fn check(request: &CompleteRequest, limits: &Limits) -> Result<(), Problem> {
         let detail = format!("top is {top}; expected 1 to {}.", limits.top);
         return Err(Problem::unprocessable("Wrong top", detail));
     }
-    if let Heads::Listed(heads) = &request.heads {
-        if heads.is_empty() {
-            let detail = format!("heads is empty. Name the entities to complete, or use \"{PLAUSIBLE}\".");
-            return Err(Problem::unprocessable("No heads", detail));
-        }
-        if heads.len() > limits.heads {
+    let [heads, tails] = [&request.heads, &request.tails];
+    if !heads.is_given() && !tails.is_given() {
+        let detail = format!(
+            "heads is empty, and so is tails. Name the entities to complete in one of them, or use \"{PLAUSIBLE}\"."
+        );
+        return Err(Problem::unprocessable("No heads", detail));
+    }
+    let is_judged = heads.is_given() && tails.is_given();
+    if is_judged && (heads.names().is_empty() || tails.names().is_empty()) {
+        let detail = format!("\"{PLAUSIBLE}\" stands alone. List heads and tails, or give one of the two.");
+        return Err(Problem::unprocessable("Heads and tails", detail));
+    }
+    for (field, names) in [("heads", heads.names()), ("tails", tails.names())] {
+        if names.len() > limits.heads {
             return Err(Problem::unprocessable(
                 "Too many heads",
-                format!("heads has {} names; ask for at most {} at a time.", heads.len(), limits.heads),
+                format!("{field} has {} names; ask for at most {} at a time.", names.len(), limits.heads),
             ));
         }
+    }
+    if is_judged || !heads.names().is_empty() || !tails.names().is_empty() {
+        let (heads, top) = match is_judged {
+            true => (heads.names(), tails.names().len()),
+            false if heads.is_given() => (heads.names(), top),
+            false => (tails.names(), top),
+        };
         let most = most_heads(limits, top, request.reasons);
         if heads.len() > most {
             let of = if request.reasons { "explained answers" } else { "answers" };
             return Err(Problem::unprocessable(
                 "Too many answers",
                 format!(
-                    "{} heads with {top} answers each are too many {of}; ask for {most} heads, or a lower top.",
+                    "{} heads or tails with {top} answers each are too many {of}; ask for {most} of them, or a lower top.",
                     heads.len()
                 ),
             ));

@@ -6,6 +6,7 @@ use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use crate::answers::Answers;
 use crate::app::App;
 use crate::explanation_body::ExplanationBody;
 use crate::extractors::Body;
@@ -37,6 +38,9 @@ pub(crate) struct ExplainRequest {
     /// Whether facts of the graph are left out of the comparison.
     #[serde(default = "yes")]
     exclude_known: bool,
+    /// Whether the tail is compared with other tails of the head, or the head with other heads of the tail.
+    #[serde(default)]
+    answers: Answers,
     /// The name or unique label of the head.
     head: String,
     /// The name or unique label of the tail.
@@ -55,9 +59,21 @@ pub(crate) async fn explain(
     State(app): State<Arc<App>>,
     Body(request): Body<ExplainRequest>,
 ) -> Result<JsonResponse, Problem> {
-    let ExplainRequest { relation, new, support, rejected, types, candidates, exclude_known, head, tail } =
-        request;
-    let asked = RelationBody { relation, new, support, rejected, types, candidates, exclude_known };
+    let ExplainRequest {
+        relation,
+        new,
+        support,
+        rejected,
+        types,
+        candidates,
+        exclude_known,
+        answers,
+        head,
+        tail,
+    } = request;
+    let direction = answers.into();
+    let asked =
+        RelationBody { relation, new, support, rejected, types, candidates, exclude_known, direction };
     let work = {
         let app = Arc::clone(&app);
         move || {

@@ -7,14 +7,15 @@
 //! | --- | --- |
 //! | `server.rs`, `connection_policy.rs`, `config.rs` | connections, how many are kept, and the settings |
 //! | `routes.rs`, `app.rs` | all routes, and what they share |
-//! | `complete.rs`, `explain.rs`, `entities.rs`, `relations.rs`, `export.rs`, `run_info.rs`, `page.rs` | one route or group of routes each |
+//! | `complete.rs`, `explain.rs`, `relate.rs`, `entities.rs`, `relations.rs`, `export.rs`, `run_info.rs`, `page.rs` | one route or group of routes each |
 //! | `decisions/` | verdicts of users on answers, and the journal that keeps them |
-//! | `relation_question.rs`, `extractors.rs` | what requests hold |
+//! | `relation_question.rs`, `answers.rs`, `extractors.rs` | what requests hold |
 //! | `json_response.rs`, `entity_body.rs`, `explanation_body.rs`, `problem.rs` | what responses hold |
 //! | `auth.rs` | who may ask |
 //! | `health_check.rs` | asking a server from outside whether it answers |
 //! | `computation_queue.rs`, `learned_cache.rs`, `metrics.rs` | computations in turn, relations kept, and counts for operators |
 
+mod answers;
 mod app;
 mod auth;
 mod complete;
@@ -35,6 +36,7 @@ mod learned_cache;
 mod metrics;
 mod page;
 mod problem;
+mod relate;
 mod relation_question;
 mod relations;
 mod request_log;

@@ -40,6 +40,7 @@ const PARTS: &[Part] = parts! {
     "dom.js": SCRIPT,
     "explanation.js": SCRIPT,
     "form.js": SCRIPT,
+    "relate.js": SCRIPT,
     "style.css": STYLE,
 };
 

@@ -1,7 +1,7 @@
 //! [`RelationQuestion`]: the relation of a request, with its names looked up.
 
 use rana::graph::{EntityId, Graph, Pair, TypeId};
-use rana::predictor::{CandidateChoice, PredictorError, RelationRequest};
+use rana::predictor::{CandidateChoice, Direction, PredictorError, RelationRequest};
 
 use crate::app::App;
 use crate::problem::Problem;
@@ -26,6 +26,7 @@ pub(crate) struct RelationBody {
     pub(crate) types: Vec<String>,
     pub(crate) candidates: Vec<String>,
     pub(crate) exclude_known: bool,
+    pub(crate) direction: Direction,
 }
 
 /// The relation of a request, with its names looked up.
@@ -39,7 +40,16 @@ pub(crate) struct RelationQuestion {
 impl RelationQuestion {
     /// Looks up the names and checks everything that needs no model.
     pub(crate) fn new(app: &App, asked: RelationBody) -> Result<Self, Problem> {
-        let RelationBody { relation: name, new, support, rejected, types, candidates, exclude_known } = asked;
+        let RelationBody {
+            relation: name,
+            new,
+            support,
+            rejected,
+            types,
+            candidates,
+            exclude_known,
+            direction,
+        } = asked;
         let store = app.predictor.store();
         let graph = &store.graph;
         let limits = &app.config.limits;
@@ -87,8 +97,14 @@ impl RelationQuestion {
             })?;
         }
         let candidates = choice(app, graph, &types, &candidates)?;
-        let request =
-            RelationRequest { relation, support, rejected, candidates, include_known: !exclude_known };
+        let request = RelationRequest {
+            relation,
+            support,
+            rejected,
+            candidates,
+            include_known: !exclude_known,
+            direction,
+        };
         Ok(Self { name, request })
     }
 }

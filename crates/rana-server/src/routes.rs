@@ -15,7 +15,8 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::problem::{panicked, unknown_route, wrong_method};
 use crate::{
-    auth, complete, decisions, entities, explain, export, metrics, page, relations, request_log, run_info,
+    auth, complete, decisions, entities, explain, export, metrics, page, relate, relations, request_log,
+    run_info,
 };
 
 #[derive(OpenApi)]
@@ -40,6 +41,7 @@ fn protected() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(relations::list))
         .routes(routes!(complete::complete))
         .routes(routes!(explain::explain))
+        .routes(routes!(relate::relate))
         .routes(routes!(decisions::endpoints::list, decisions::endpoints::decide))
         .routes(routes!(export::export))
         .routes(routes!(metrics::metrics))

@@ -9,6 +9,9 @@
 //! | --- | --- |
 //! | `learn/` | from files to a predictor |
 //! | `predictor/`, `search/` | completing and explaining a relation, and finding entities by name |
+//! | `relate/` | which relations may hold between two entities |
+//! | `discover/` | the best new facts of any relation |
+//! | `update/` | changes of the graph without another training |
 //! | `answer_writer/` | answers as files |
 //! | `vector_training.rs`, `fused_training/` | the trainings of vectors and of `rana-fused` |
 //! | `trial/`, `sweep/`, `reproduction/` | one configuration measured, many of them, and the tables of the paper |
@@ -24,9 +27,11 @@
 //! ```
 
 pub mod answer_writer;
+pub mod discover;
 pub mod fused_training;
 mod learn;
 pub mod predictor;
+mod relate;
 pub mod report;
 #[cfg(feature = "plots")]
 pub mod reproduction;
@@ -36,16 +41,21 @@ mod settings;
 #[cfg(feature = "plots")]
 pub mod sweep;
 pub mod trial;
+mod update;
 mod vector_training;
 
-pub use learn::{LEARNED, LearnError, Learning, Quality, QualityRow, WithheldRelation, learn};
+pub use learn::{
+    LEARNED, LearnError, Learning, Quality, QualityRow, RelationQuality, WithheldRelation, learn,
+};
 pub use predictor::Predictor;
 pub use rana_embed as embed;
 pub use rana_eval as eval;
 pub use rana_fewshot as fewshot;
 pub use rana_graph as graph;
 pub use rana_models as models;
+pub use relate::{NewRelation, RelateRequest, RelatedBy};
 pub use settings::{Settings, SettingsError, assignment};
+pub use update::{Drift, Update, UpdateReport, UpdateRunError};
 pub use vector_training::{CHECKPOINT_EVERY, VectorTraining, VectorTrainingError};
 
 /// The README's example is compiled and run with the doc tests.

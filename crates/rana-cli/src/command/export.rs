@@ -9,6 +9,7 @@ use rana::embed::format::{TableFormat, VectorFiles, export_vectors};
 use rana::embed::{EmbeddingSet, ModelKind, Norm};
 use rana::graph::format::{ExportError, FactFormat, export_facts, export_release};
 use rana::graph::{Fact, Store, write_file_atomically};
+use rana::models::OpenedRun;
 use serde::Serialize;
 
 use super::stored_vectors::{only_vectors, vectors_path};
@@ -21,6 +22,7 @@ use crate::terminal::{BOLD, Terminal, data_output};
 #[command(after_long_help = "\
 Examples:
   rana export kg --format tsv --out facts.tsv
+  rana export learned --format tsv --out facts.tsv           (with the facts of `rana update`)
   rana export kg --format ntriples --out - | gzip > graph.nt.gz
   rana export kg --format nell-one --out benchmark      (a directory: facts, tasks, candidates, filter)
   rana export kg --format npy --out vectors             (a directory: entity2vec.npy, relation2vec.npy)
@@ -29,7 +31,7 @@ safetensors, npy and text (entity2vec.TransE) are formats of vectors, the others
 N-Triples: a name that is not an IRI is written as urn:rana:name:… and read back as it was; labels \
 are written as rdfs:label.")]
 pub(crate) struct ExportArgs {
-    /// The graph store.
+    /// The graph store, or a learned directory: its graph with all updates.
     #[arg(value_name = "KG", value_hint = ValueHint::DirPath)]
     store: PathBuf,
     /// The format to write.
@@ -83,10 +85,18 @@ impl ExportArgs {
     }
 }
 
+/// A graph store, or the graph of a learned directory with its updates.
+fn opened(path: &Path) -> Result<Store, CliError> {
+    match OpenedRun::is_at(path) {
+        true => Ok(OpenedRun::open(path, None, None)?.store),
+        false => Ok(Store::open(path)?),
+    }
+}
+
 pub(crate) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<(), CliError> {
     let to_stdout = args.out == Path::new("-");
     args.check(to_stdout, terminal)?;
-    let store = Store::open(&args.store)?;
+    let store = opened(&args.store)?;
     let failed =
         |error: ExportError| CliError::Export { file: args.out.display().to_string(), source: error.into() };
     let written = match args.format {

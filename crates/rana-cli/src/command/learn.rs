@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueHint, value_parser};
 use rana::graph::Store;
 use rana::graph::format::Source;
-use rana::{LEARNED, LearnError, Learning, Predictor, Quality};
+use rana::{LEARNED, LearnError, Learning, Predictor, Quality, RelationQuality};
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -180,6 +180,32 @@ impl Summary {
 }
 
 fn print_quality(quality: &Quality, out: &mut dyn Write) -> io::Result<()> {
+    print_tails(quality, out)?;
+    let best = |quality: &Quality| {
+        let learned = quality.chosen_row().map_or(0.0, |row| row.mrr);
+        let others = quality.rows.iter().filter(|row| row.name != quality.chosen);
+        let other = others.max_by(|one, other| one.mrr.total_cmp(&other.mrr));
+        other.map_or_else(
+            || format!("{learned:.3}"),
+            |row| format!("{learned:.3}, and {:.3} by {} alone", row.mrr, said(&row.name)),
+        )
+    };
+    if let Some(heads) = &quality.heads {
+        writeln!(out, "heads of a tail instead: MRR {}", best(heads))?;
+    }
+    if let Some(relating) = &quality.relating {
+        let RelationQuality { among, quality, .. } = &**relating;
+        writeln!(
+            out,
+            "the relation between two entities, among {}: MRR {}",
+            thousands(*among as u64),
+            best(quality)
+        )?;
+    }
+    Ok(())
+}
+
+fn print_tails(quality: &Quality, out: &mut dyn Write) -> io::Result<()> {
     let number = |value: f64, error: Option<f64>| match error {
         Some(error) => format!("{value:.3} ± {error:.3}"),
         None => format!("{value:.3}"),
@@ -224,6 +250,9 @@ fn said(row: &str) -> &str {
         "rules" => "one-hop rules",
         "mean-translation" => "mean translation of vectors",
         "product" => "products of vectors",
+        "popularity" => "the number of facts",
+        "frequency" => "how many facts a relation has",
+        "type-compatibility" => "how well the ends fit",
         other => other,
     }
 }

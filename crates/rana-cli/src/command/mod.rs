@@ -1,9 +1,12 @@
 //! One file or folder per subcommand: its arguments, and the calls to the library. What several share: `few_shot_args.rs`
-//! (which relations are few-shot) and `stored_vectors.rs` (where the vectors of a graph are).
+//! (which relations are few-shot), `stored_vectors.rs` (where the vectors of a graph are) and `answer_file.rs` (in which format
+//! answers are written).
 
+mod answer_file;
 pub(crate) mod compare;
 pub(crate) mod complete;
 pub(crate) mod completions;
+pub(crate) mod discover;
 pub(crate) mod embed;
 pub(crate) mod episodes;
 pub(crate) mod eval;
@@ -16,6 +19,7 @@ pub(crate) mod inspect;
 pub(crate) mod learn;
 pub(crate) mod man;
 pub(crate) mod quickstart;
+pub(crate) mod relate;
 pub(crate) mod reproduce;
 pub(crate) mod serve;
 pub(crate) mod split;
@@ -23,6 +27,7 @@ mod stored_vectors;
 pub(crate) mod sweep;
 pub(crate) mod synth;
 pub(crate) mod train;
+pub(crate) mod update;
 
 use crate::cli::Command;
 use crate::error::CliError;
@@ -47,6 +52,9 @@ pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<(), CliError>
         Command::Eval(args) => eval::run(&args, terminal),
         Command::Compare(args) => compare::run(&args, terminal),
         Command::Complete(args) => complete::run(&args, terminal),
+        Command::Relate(args) => relate::run(&args, terminal),
+        Command::Discover(args) => discover::run(&args, terminal),
+        Command::Update(args) => update::run(&args, terminal),
         Command::Serve(args) => serve::run(&args, terminal),
         Command::Health(args) => health::run(&args, terminal),
         Command::Reproduce(args) => reproduce::run(&args, terminal),

@@ -218,7 +218,7 @@ fn what_learn_was_told_is_kept_to() {
     let rows = summary["quality"]["rows"].as_array().unwrap();
     assert_eq!(
         rows.iter().map(|row| row["name"].as_str().unwrap()).collect::<Vec<_>>(),
-        ["learned", "rules"]
+        ["learned", "rules", "popularity"]
     );
     assert!(!dir.join("quick/vectors").exists());
     json(dir, &["complete", "quick", "--relation", "P364", "--head", "film1"]);
@@ -226,4 +226,88 @@ fn what_learn_was_told_is_kept_to() {
     json(dir, &["learn", "films.ttl", "--out", "without", "--leave-out", "original language"]);
     let card = text(&run(dir, &["eval", "without", "--draws", "0", "--json"]).stdout);
     assert!(card.contains("\"relation\": \"http://ex.org/direct/P364\""), "{card}");
+}
+
+#[test]
+fn heads_pairs_and_relations_are_answered_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let facts: String = (0..30)
+        .flat_map(|at| {
+            let (person, town, land) = (format!("p{at}"), format!("t{}", at % 6), format!("l{}", at % 3));
+            [
+                format!("{person}\tlives_in\t{town}\n"),
+                format!("{person}\tborn_in\t{town}\n"),
+                format!("{person}\tcitizen_of\t{land}\n"),
+                format!("{town}\tlies_in\t{land}\n"),
+            ]
+        })
+        .collect();
+    std::fs::write(dir.join("facts.tsv"), facts).unwrap();
+    run(dir, &["learn", "facts.tsv", "--out", "learned", "--quiet"]);
+
+    let heads = json(dir, &["complete", "learned", "--relation", "lives_in", "--tail", "t1", "--top", "3"]);
+    assert_eq!((&heads["direction"], &heads["results"][0]["tail"]["name"]), (&"heads".into(), &"t1".into()));
+    let answers = heads["results"][0]["answers"].as_array().unwrap();
+    assert!(answers.len() == 3 && answers.iter().all(|answer| answer["head"]["name"].is_string()), "{heads}");
+    // As data, facts stand in their own order.
+    let asked =
+        ["complete", "learned", "--relation", "lives_in", "--tail", "t1", "--top", "2", "--format", "tsv"];
+    let lines = text(&run(dir, &asked).stdout);
+    assert!(lines.lines().skip(1).all(|line| line.contains("\tlives_in\tt1\t")), "{lines}");
+
+    let pair =
+        ["complete", "learned", "--relation", "lives_in", "--head", "p1", "--tail", "t1", "--tail", "t2"];
+    let judged = json(dir, &pair);
+    let answers = judged["results"][0]["answers"].as_array().unwrap();
+    let of = |name: &str| answers.iter().find(|answer| answer["tail"]["name"] == name).unwrap();
+    assert!(answers.len() == 2 && of("t1")["known"] == true && of("t2")["known"] == false, "{judged}");
+
+    let related = json(dir, &["relate", "learned", "p1", "t1"]);
+    let relations = related["relations"].as_array().unwrap();
+    let known = |name: &str| relations.iter().any(|of| of["relation"] == name && of["known"] == true);
+    assert!(known("lives_in") && known("born_in"), "{related}");
+    std::fs::write(dir.join("pairs.tsv"), "p2\tt2\np3\tt3\np4\tt4\n").unwrap();
+    let new =
+        ["relate", "learned", "p1", "t1", "--new", "works_in", "--support", "pairs.tsv", "--exclude-known"];
+    let related = json(dir, &new);
+    let relations = related["relations"].as_array().unwrap();
+    assert!(relations.iter().any(|of| of["relation"] == "works_in" && of["in_graph"] == false), "{related}");
+    assert!(relations.iter().all(|of| of["relation"] != "lives_in"), "{related}");
+    let printed = text(&run(dir, &new).stdout);
+    assert!(printed.contains("p1 → t1") && printed.contains("works_in"), "{printed}");
+    let (code, message) = fail(dir, &["relate", "learned", "p1", "nowhere"]);
+    assert!(code == 2 && message.contains("no entity `nowhere`"), "{message}");
+}
+
+#[test]
+fn new_facts_are_discovered_without_a_question() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let facts: String = (0..40)
+        .filter(|at| *at != 9)
+        .map(|at| format!("p{at}\tmarried\tp{}\np{at}\tlives_in\tt{}\n", at ^ 1, (at / 2) % 7))
+        .collect();
+    fs::write(dir.join("facts.tsv"), facts).unwrap();
+    run(dir, &["learn", "facts.tsv", "--out", "learned", "--budget", "1ms", "--quiet"]);
+
+    let found = json(dir, &["discover", "learned"]);
+    let first = &found["facts"][0];
+    let name = |end: &str| first[end]["name"].as_str().unwrap().to_owned();
+    assert_eq!((name("head").as_str(), first["relation"].as_str().unwrap()), ("p9", "married"), "{found}");
+    assert!(name("tail") == "p8" && first["confidence"].as_f64().unwrap() > 0.8, "{found}");
+    let printed = text(&run(dir, &["discover", "learned", "--top", "1"]).stdout);
+    assert!(printed.contains("p9 · married · p8") && printed.contains("married⁻¹"), "{printed}");
+
+    let account = json(dir, &["discover", "learned", "--top", "5", "--out", "new.tsv"]);
+    assert!(account["relations"] == 2 && account["listed"].as_u64().unwrap() <= 5, "{account}");
+    let lines = fs::read_to_string(dir.join("new.tsv")).unwrap();
+    assert!(lines.lines().nth(1).unwrap().starts_with("p9\tmarried\tp8\t1\t"), "{lines}");
+    assert!(!dir.join("new.tsv.parts").exists());
+    run(dir, &["import", "facts.tsv", "--out", "kg", "--quiet"]);
+    assert_eq!(json(dir, &["discover", "kg"]), found, "nothing learned is needed");
+    let only = json(dir, &["discover", "learned", "--relation", "lives_in"]);
+    assert!(only["facts"].as_array().unwrap().iter().all(|fact| fact["relation"] == "lives_in"), "{only}");
+    let (code, message) = fail(dir, &["discover", "learned", "--min-confidence", "7"]);
+    assert!(code == 2 && message.contains("is not a share"), "{message}");
 }

@@ -22,3 +22,4 @@ mod serve;
 mod serving;
 mod sweep;
 mod train;
+mod update;

@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::calibration_examples::{CalibrationExamples, ExampleHead, TEMPERATURES};
 use super::head_scores::HeadScores;
 use super::isotonic_regression::Isotonic;
-use super::logistic_regression::{TERMS, dot, fit, sigmoid};
+use super::logistic_regression::{dot, fit, sigmoid};
 use super::reliability::Reliability;
 
+/// How many signs there are, the constant included.
+const TERMS: usize = 4;
 /// Fewer tasks say nothing about a new relation.
 const FEWEST_TASKS: usize = 5;
 /// Fewer answers say nothing about a precision.

@@ -6,6 +6,8 @@ use rana_graph::EntityId;
 
 /// Scores that are looked at together: mostly none of them is among the best, or the whole block is added up.
 const BLOCK: usize = 64;
+/// Larger leads count as this one.
+const WIDEST_LEAD: f64 = 30.0;
 
 /// Candidate tails in the order they are scored in, and where each of them stands.
 #[derive(Clone, Debug)]
@@ -99,6 +101,14 @@ impl<'c> HeadScores<'c> {
     #[must_use]
     pub fn above(&self, score: f32) -> usize {
         self.scores.iter().filter(|&&other| other > score).count()
+    }
+
+    /// How far a score stands out from those of all candidates, which must be its rivals only: the logarithm of the odds
+    /// that it would have if it or one of them had to be right.
+    #[must_use]
+    pub fn lead(&self, score: f32, temperature: f64) -> f64 {
+        let lead = temperature * f64::from(score) - self.log_sum(temperature);
+        if lead.is_nan() { -WIDEST_LEAD } else { lead.clamp(-WIDEST_LEAD, WIDEST_LEAD) }
     }
 
     /// The scores of some tails; those that are left out, or no candidates, are passed by.

@@ -1,8 +1,5 @@
 //! Logistic regression on a handful of numbers, by Newton's method: it has one solution.
 
-/// How many numbers speak for an answer, the constant included.
-pub(super) const TERMS: usize = 4;
-
 /// A price on large weights, per example: it only matters where examples do not tell.
 const RIDGE: f64 = 1e-4;
 const STEPS: usize = 100;
@@ -15,7 +12,7 @@ pub(super) fn sigmoid(x: f64) -> f64 {
 }
 
 /// The weights under which the examples are most likely; the last one is for the constant, and free.
-pub(super) fn fit(examples: &[([f64; TERMS], bool)]) -> [f64; TERMS] {
+pub(super) fn fit<const TERMS: usize>(examples: &[([f64; TERMS], bool)]) -> [f64; TERMS] {
     let mut weights = [0.0; TERMS];
     if examples.is_empty() {
         return weights;
@@ -71,16 +68,16 @@ pub(super) fn fit(examples: &[([f64; TERMS], bool)]) -> [f64; TERMS] {
     weights
 }
 
-fn moved(weights: &[f64; TERMS], step: &[f64; TERMS], length: f64) -> [f64; TERMS] {
+fn moved<const TERMS: usize>(weights: &[f64; TERMS], step: &[f64; TERMS], length: f64) -> [f64; TERMS] {
     std::array::from_fn(|at| weights[at] - length * step[at])
 }
 
-pub(super) fn dot(weights: &[f64; TERMS], terms: &[f64; TERMS]) -> f64 {
+pub(super) fn dot<const TERMS: usize>(weights: &[f64; TERMS], terms: &[f64; TERMS]) -> f64 {
     weights.iter().zip(terms).map(|(weight, term)| weight * term).sum()
 }
 
 /// Solves a small system by Gaussian elimination with pivots.
-fn solve(mut matrix: [[f64; TERMS]; TERMS], mut right: [f64; TERMS]) -> [f64; TERMS] {
+fn solve<const TERMS: usize>(mut matrix: [[f64; TERMS]; TERMS], mut right: [f64; TERMS]) -> [f64; TERMS] {
     for at in 0..TERMS {
         let largest =
             (at..TERMS).max_by(|&one, &other| matrix[one][at].abs().total_cmp(&matrix[other][at].abs()));

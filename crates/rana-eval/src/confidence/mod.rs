@@ -14,6 +14,7 @@ mod head_scores;
 mod isotonic_regression;
 mod leave_one_out;
 mod logistic_regression;
+mod relation_confidence;
 mod reliability;
 
 pub use calibration::{Calibration, PrecisionPoint, Scale, Signs};
@@ -21,4 +22,5 @@ pub use calibration_examples::{CalibrationExamples, CalibrationSize};
 pub use head_scores::{HeadScores, Tails};
 pub use isotonic_regression::Isotonic;
 pub use leave_one_out::leave_one_out_rank;
+pub use relation_confidence::{RelationConfidence, RelationExample, RelationSigns};
 pub use reliability::{Reliability, ReliabilityBin};

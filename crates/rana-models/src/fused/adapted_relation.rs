@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rana_fewshot::{AdaptedRelation, CandidatePlaces, Reasons, SourceReason};
+use rana_fewshot::{AdaptedRelation, CandidatePlaces, Direction, Reasons, SourceReason};
 use rana_graph::{EntityId, Pair};
 
 use super::evidence::{Evidence, Values};
@@ -19,6 +19,8 @@ pub(super) struct Weighed {
 /// A relation that all sources have seen the support of.
 pub struct FusedRelation {
     pub(super) sources: Sources,
+    /// How reasons are worded.
+    pub(super) direction: Direction,
     pub(super) tails: Vec<Weighed>,
     pub(super) few: Vec<Weighed>,
     pub(super) pairs: Vec<Weighed>,
@@ -115,8 +117,8 @@ impl AdaptedRelation for FusedRelation {
         let sources = self.explain(pair.head, pair.tail, others).into_iter().map(|part| SourceReason {
             source: part.evidence.to_string(),
             lead: part.lead,
-            text: part.reason.map(|reason| reason.text(self.sources.graph())),
-            doubt: part.evidence.doubt(part.is_negative),
+            text: part.reason.map(|reason| reason.text(self.sources.graph(), self.direction)),
+            doubt: self.direction.words(part.evidence.doubt(part.is_negative)),
         });
         let of_model = self.pairs.iter().find(|of| of.evidence.kind == EvidenceKind::Translation);
         let looked_at = match of_model.map(|of| &of.evidence.values) {

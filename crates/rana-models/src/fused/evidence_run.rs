@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rana_embed::EmbeddingSet;
-use rana_eval::confidence::Calibration;
+use rana_eval::confidence::{Calibration, RelationConfidence};
 use rana_fewshot::CandidateRule;
 use rana_graph::{Store, write_file_atomically};
 use serde::{Deserialize, Serialize};
@@ -69,9 +69,25 @@ pub struct EvidenceRun {
     /// What turns scores into confidence, if there were enough train tasks to learn it.
     #[serde(default)]
     pub calibration: Option<Calibration>,
+    /// What was learned about questions for heads, if anything was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heads: Option<HeadsEvidence>,
+    /// How sure it is which relation holds between two entities, if that was learned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relating: Option<RelationConfidence>,
     /// Which entities are candidate answers.
     #[serde(default)]
     pub candidates: CandidateRule,
+}
+
+/// What was learned about questions for heads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeadsEvidence {
+    /// How far each source is trusted.
+    pub trusted: Vec<TrustedSource>,
+    /// What turns scores into confidence, if there were enough tasks to learn it.
+    #[serde(default)]
+    pub calibration: Option<Calibration>,
 }
 
 impl EvidenceRun {
@@ -120,8 +136,10 @@ impl EvidenceRun {
         let text = read(&file)?;
         RunManifest::read(path)?.verify(path, EVIDENCE, &text)?;
         let run: Self = parse(&file, &text)?;
-        if let Some(calibration) = &run.calibration {
-            calibration.check().map_err(|message| EvidenceRunError::Malformed { path: file, message })?;
+        let of_heads = run.heads.as_ref().and_then(|heads| heads.calibration.as_ref());
+        let checks = run.calibration.iter().chain(of_heads).map(Calibration::check);
+        for check in checks.chain(run.relating.iter().map(RelationConfidence::check)) {
+            check.map_err(|message| EvidenceRunError::Malformed { path: file.clone(), message })?;
         }
         Ok(run)
     }

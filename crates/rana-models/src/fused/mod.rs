@@ -22,6 +22,7 @@
 //! | `model.rs`, `adapted_relation.rs` | the model of the sources and the trust in them, and a relation after its support |
 //! | `evidence_run.rs`, `evidence_run_error.rs` | the run directory, and why it cannot be read or written |
 //! | `run_version_1.rs` | the reader of run directories that version 1 wrote |
+//! | `placed_rows.rs` | vectors of entities that came after the training |
 //! | `open_run.rs` | from a run directory to the model |
 //!
 //! # What evidence may see
@@ -48,6 +49,7 @@ mod model;
 mod name_evidence;
 mod open_run;
 mod path_evidence;
+mod placed_rows;
 mod prior;
 mod rank_fit;
 mod reason;
@@ -64,7 +66,7 @@ pub use adapted_relation::{Contribution, FusedRelation};
 pub use config::{FusedConfig, FusedConfigError};
 pub use evidence::{Evidence, FewValues, Values};
 pub use evidence_kind::EvidenceKind;
-pub use evidence_run::{EvidenceRun, FusedScores, PartPaths};
+pub use evidence_run::{EvidenceRun, FusedScores, HeadsEvidence, PartPaths};
 pub use evidence_run_error::EvidenceRunError;
 pub use examples::{Examples, prior_trust};
 pub use model::FusedModel;

@@ -1,6 +1,6 @@
 //! [`FusedModel`]: a trained model and the evidence in the graph, weighted for each relation.
 
-use rana_fewshot::{AdaptedRelation, FewShotModel, Support, SupportError};
+use rana_fewshot::{AdaptedRelation, Direction, FewShotModel, Support, SupportError};
 
 use super::adapted_relation::{FusedRelation, Usual, Weighed};
 use super::evidence::Values;
@@ -15,13 +15,21 @@ use super::trust::TrustedSource;
 pub struct FusedModel {
     sources: Sources,
     trusted: Vec<TrustedSource>,
+    direction: Direction,
 }
 
 impl FusedModel {
     /// The model of sources and the trust in them.
     #[must_use]
     pub fn new(sources: Sources, trusted: Vec<TrustedSource>) -> Self {
-        Self { sources, trusted }
+        Self { sources, trusted, direction: Direction::Tails }
+    }
+
+    /// The same, with reasons worded for answers in this direction. For heads, supports and pairs are turned around
+    /// before the model sees them.
+    #[must_use]
+    pub fn asking(self, direction: Direction) -> Self {
+        Self { direction, ..self }
     }
 
     /// How far each source is trusted.
@@ -39,6 +47,7 @@ impl FusedModel {
         let records = support_records(&self.sources, &kinds, support)?;
         let mut relation = FusedRelation {
             sources: self.sources.clone(),
+            direction: self.direction,
             tails: Vec::new(),
             few: Vec::new(),
             pairs: Vec::new(),

@@ -1,5 +1,6 @@
 //! [`Reason`]: why a source of evidence speaks for a tail.
 
+use rana_fewshot::Direction;
 use rana_graph::{EntityId, Graph, RelationId};
 use serde::Serialize;
 
@@ -70,9 +71,10 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// The reason as a sentence.
+    /// The reason as a sentence about an answer to a question in this direction. Paths are told from head to tail.
     #[must_use]
-    pub fn text(&self, graph: &Graph) -> String {
+    pub fn text(&self, graph: &Graph, direction: Direction) -> String {
+        let [given, answer] = direction.ends();
         let relation = |by: RelationId| match by.number() == same_name(graph).number() {
             true => "the same name".to_owned(),
             false => format!("`{}`", graph.relation_title(by)),
@@ -83,20 +85,27 @@ impl Reason {
             }
             Self::Agrees { product } => format!("its vector fits those of the examples ({product:.2})"),
             Self::Joined { by, supports, of } => {
-                let path: Vec<String> = by.iter().map(|&by| relation(by)).collect();
+                let mut path: Vec<String> =
+                    by.iter().map(|&by| relation(direction.turn_relation(by))).collect();
+                if direction == Direction::Heads {
+                    path.reverse();
+                }
                 format!("connected by {}, like {supports} of {of} examples", path.join(" then "))
             }
-            Self::Edge { by } => format!("already connected by {}", relation(*by)),
-            Self::Copied { supports, of } => format!("it is the tail of {supports} of {of} examples"),
+            Self::Edge { by } => format!("already connected by {}", relation(direction.turn_relation(*by))),
+            Self::Copied { supports, of } => format!("it is the {answer} of {supports} of {of} examples"),
             Self::LikeExample { example, share } => {
                 let of = graph.entity_title(*example);
-                format!("it is the tail of {of}, which is like the head ({:.0} % alike)", 100.0 * share)
+                format!(
+                    "it is the {answer} of {of}, which is like the {given} ({:.0} % alike)",
+                    100.0 * share
+                )
             }
             Self::SameRelations { share } => {
-                format!("it has relations that tails of the examples have ({:.0} % alike)", 100.0 * share)
+                format!("it has relations that {answer}s of the examples have ({:.0} % alike)", 100.0 * share)
             }
             Self::SameType { share } => {
-                format!("its type is that of {:.0} % of the tails of the examples", 100.0 * share)
+                format!("its type is that of {:.0} % of the {answer}s of the examples", 100.0 * share)
             }
             Self::Popular { facts: 1 } => "it has 1 fact of other relations".to_owned(),
             Self::Popular { facts } => format!("it has {facts} facts of other relations"),

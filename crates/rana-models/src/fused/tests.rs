@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use rana_embed::Table;
-use rana_fewshot::{AdaptedRelation, FewShotModel, Support};
+use rana_fewshot::{AdaptedRelation, Direction, FewShotModel, Support};
 use rana_graph::{
     Duplicates, EntityId, Graph, GraphBuilder, LabelRank, Pair, RelationId, Split, Task, TaskSet,
     TaskSetBuilder,
@@ -176,7 +176,7 @@ fn each_source_says_why() {
     assert!(beside_itself.iter().all(|part| part.lead == 0.0), "{beside_itself:?}");
     let text = |kind: EvidenceKind| {
         let part = parts.iter().find(|part| part.evidence == kind).unwrap();
-        part.reason.as_ref().map(|reason| reason.text(&graph))
+        part.reason.as_ref().map(|reason| reason.text(&graph, Direction::Tails))
     };
     assert_eq!(text(EvidenceKind::Path).unwrap(), "connected by `born` then `lies`, like 5 of 5 examples");
     assert_eq!(text(EvidenceKind::Rule), None);
@@ -204,7 +204,10 @@ fn entities_of_one_name_are_joined_and_words_are_compared() {
     let edges = VisibleEdges::without(sources.edges(), None);
     let joined: Vec<RelationId> = edges.joining(id("y"), id("z")).collect();
     assert_eq!(joined.len(), 1);
-    assert_eq!(Reason::Edge { by: joined[0] }.text(&graph), "already connected by the same name");
+    assert_eq!(
+        Reason::Edge { by: joined[0] }.text(&graph, Direction::Tails),
+        "already connected by the same name"
+    );
     let pairs = [Pair { head: id("paris"), tail: id("x") }];
     let candidates: Vec<EntityId> = graph.entities().collect();
     let support = Support { relation: None, pairs: &pairs, candidates: &candidates, rejected: &[], seed: 0 };
@@ -460,7 +463,7 @@ fn heads_that_are_alike_have_the_same_tail() {
     let own = analogy.values.of(id("person:p1"), &tails);
     assert!((own[1] - 1.0).abs() < 1e-5, "{own:?}");
     let reason = (analogy.reason)(id("person:p6"), tails[0], values[0]).unwrap();
-    let text = reason.text(&graph);
+    let text = reason.text(&graph, Direction::Tails);
     assert!(text.starts_with("it is the tail of person:p0, which is like the head ("), "{text}");
     assert_eq!((analogy.reason)(id("person:p6"), tails[1], 0.0), None);
 }

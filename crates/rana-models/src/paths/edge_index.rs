@@ -47,13 +47,33 @@ impl EdgeIndex {
         Self::new(graph, facts)
     }
 
+    /// The background of a graph without the facts of some relations, as if nothing were known of them.
+    #[must_use]
+    pub fn without(graph: &Graph, hidden: &[RelationId]) -> Self {
+        let mut is_hidden = vec![false; graph.named_relation_count()];
+        hidden.iter().for_each(|relation| is_hidden[relation.number()] = true);
+        let is_shown = |edge: &Edge| !is_hidden[edge.relation.number()];
+        Self::of_edges(graph, LabelSimilarity::new(graph), std::iter::empty(), is_shown)
+    }
+
     fn new(graph: &Graph, more: impl Iterator<Item = (usize, Edge)>) -> Self {
         Self::of_labels(graph, LabelSimilarity::new(graph), more)
     }
 
     fn of_labels(graph: &Graph, labels: LabelSimilarity, more: impl Iterator<Item = (usize, Edge)>) -> Self {
-        let background =
-            graph.entities().flat_map(|of| graph.neighbours(of).iter().map(move |&edge| (of.index(), edge)));
+        Self::of_edges(graph, labels, more, |_| true)
+    }
+
+    fn of_edges(
+        graph: &Graph,
+        labels: LabelSimilarity,
+        more: impl Iterator<Item = (usize, Edge)>,
+        is_shown: impl Fn(&Edge) -> bool,
+    ) -> Self {
+        let background = graph
+            .entities()
+            .flat_map(|of| graph.neighbours(of).iter().map(move |&edge| (of.index(), edge)))
+            .filter(|(_, edge)| is_shown(edge));
         let same = labels
             .namesakes()
             .map(|(one, other)| (one.index(), Edge { relation: same_name(graph), entity: other }));

@@ -11,6 +11,5 @@ mod path_search;
 mod visible_edges;
 
 pub use edge_index::{EdgeIndex, same_name};
-pub use path_search::Path;
-pub(crate) use path_search::TwoHops;
+pub use path_search::{Path, TwoHops};
 pub use visible_edges::VisibleEdges;

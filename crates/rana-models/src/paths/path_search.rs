@@ -15,7 +15,7 @@ const MOST_FIRST: usize = 200;
 const MOST_SECOND: usize = 2000;
 
 /// The relations of a path of two steps.
-pub(crate) type TwoHops = [RelationId; 2];
+pub type TwoHops = [RelationId; 2];
 
 /// A path between the ends of a pair.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,7 +37,8 @@ impl VisibleEdges {
     }
 
     /// The pairs of relations that lead from head to tail over some entity, each once.
-    pub(crate) fn two_hops(&self, pair: Pair) -> Vec<TwoHops> {
+    #[must_use]
+    pub fn two_hops(&self, pair: Pair) -> Vec<TwoHops> {
         let mut found = Vec::new();
         self.each_two_hops(pair, |by, _| found.push(by));
         found.sort_unstable();
@@ -64,7 +65,8 @@ impl VisibleEdges {
     }
 
     /// The entities that two steps lead to, ascending, each once.
-    pub(crate) fn reached(&self, head: EntityId, [first, second]: TwoHops) -> Vec<EntityId> {
+    #[must_use]
+    pub fn reached(&self, head: EntityId, [first, second]: TwoHops) -> Vec<EntityId> {
         let mut reached = Vec::new();
         for middle in self.by(head, first).iter().take(MOST_FIRST).map(|edge| edge.entity) {
             let edges = self.by(middle, second);

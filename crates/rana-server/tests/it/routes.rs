@@ -226,6 +226,7 @@ fn the_description_lists_every_route() {
             "POST /v1/complete",
             "POST /v1/decisions",
             "POST /v1/explain",
+            "POST /v1/relate",
         ]
     );
     // Every reference points to an existing schema.
@@ -286,4 +287,51 @@ fn a_connection_answers_more_than_once() {
     let text = String::from_utf8(bytes).unwrap();
     assert_eq!(text.matches("HTTP/1.1 200 OK").count(), 2);
     assert_eq!(Answer::parse(&exchange(address, request("connection: close\r\n").as_bytes())).status, 200);
+}
+
+#[test]
+fn heads_are_completed_pairs_judged_and_relations_ranked() {
+    let example = example();
+    let (relation, support) = (&example["relation"], &example["support"]);
+    let heads = json!({"relation": relation, "support": support, "tails": [support[0][1]], "top": 4});
+    let completion = post(SHARED.address, "/v1/complete", &heads).json();
+    assert_eq!(completion["answers"], "heads");
+    let result = &completion["results"][0];
+    assert!(result["tail"]["name"] == support[0][1] && result["head"].is_null(), "{result}");
+    let answers = result["answers"].as_array().unwrap();
+    assert!(answers.len() == 4 && answers.iter().all(|of| of["head"]["name"].is_string()), "{result}");
+    // This run was made without measuring heads, so nothing is promised for them.
+    assert!(
+        answers.iter().all(|of| of["confidence"].is_null()) && completion["relation"]["note"].is_string()
+    );
+    let one = json!({"relation": relation, "support": support, "answers": "heads", "head": answers[0]["head"]["name"], "tail": support[0][1]});
+    let explanation = post(SHARED.address, "/v1/explain", &one).json();
+    assert_eq!((&explanation["score"], &explanation["tail"]), (&answers[0]["score"], &result["tail"]));
+    let plausible = json!({"relation": relation, "support": support, "tails": "plausible", "top": 1});
+    assert_eq!(post(SHARED.address, "/v1/complete", &plausible).json()["answers"], "heads");
+
+    let pairs = json!({"relation": relation, "support": support, "heads": [support[0][0]], "tails": [support[0][1], support[1][1]]});
+    let judged = post(SHARED.address, "/v1/complete", &pairs).json();
+    let answers = judged["results"][0]["answers"].as_array().unwrap();
+    let first = answers.iter().find(|of| of["tail"]["name"] == support[0][1]).unwrap();
+    assert!(first["known"] == true && answers.len() <= 2, "{judged}");
+
+    for (wrong, title) in [
+        (json!({"relation": relation, "support": support}), "No heads"),
+        (
+            json!({"relation": relation, "support": support, "heads": "plausible", "tails": ["virus"]}),
+            "Heads and tails",
+        ),
+    ] {
+        post(SHARED.address, "/v1/complete", &wrong).problem(422, title);
+    }
+
+    let asked =
+        json!({"head": "virus", "tail": "cell", "top": 3, "new": [{"name": "enters", "support": support}]});
+    let related = post(SHARED.address, "/v1/relate", &asked).json();
+    let relations = related["relations"].as_array().unwrap();
+    assert!(relations.len() == 3 && relations.iter().all(|of| of["confidence"].is_null()), "{related}");
+    assert!(relations.iter().all(|of| !of["reasons"].as_array().unwrap().is_empty()));
+    let wrong = json!({"head": "virus", "tail": "cell", "new": [{"name": "enters", "support": []}]});
+    post(SHARED.address, "/v1/relate", &wrong).problem(422, "No support");
 }

@@ -118,6 +118,8 @@ impl FusedTraining {
             seed: self.model.trainer.seed,
             shots,
             scores: parts.scores(&trusted, &without_folds, shots)?,
+            heads: None,
+            relating: None,
             calibration: parts.calibration(&without_folds, self.fused.seed)?,
             trusted,
             candidates: CandidateRule::default(),

@@ -14,21 +14,30 @@ use super::measuring::{SHOTS, measure};
 use super::quality::{LEARNED, Quality};
 use super::withheld_relations::WithheldRelations;
 use crate::schedule::Stage;
+use rana_fewshot::Direction;
 
 /// Parts that relations are cut into.
-const PARTS: usize = 5;
+pub(super) const PARTS: usize = 5;
 /// How many scores may be spent on confidence.
 const SCORES: usize = 300_000_000;
 
 /// The stages of the learning, and how long each is expected to take, for so many relations and entities.
-pub(super) fn stages(relations: usize, entities: usize) -> [Stage; 3] {
+pub(super) fn stages(relations: usize, entities: usize, direction: Direction) -> [Stage; 3] {
     let evidence = relations as f64 * (0.2 + entities as f64 * 1.5e-6);
     let fits = (PARTS + 1) as f64 * relations as f64 * SECONDS_PER_FIT;
     [
-        Stage::new(TRUST, evidence + fits),
-        Stage::new(QUALITY, 1.2 * evidence),
-        Stage::new(CONFIDENCE, evidence),
+        Stage::new(stage(TRUST, direction), evidence + fits),
+        Stage::new(stage(QUALITY, direction), 1.2 * evidence),
+        Stage::new(stage(CONFIDENCE, direction), evidence),
     ]
+}
+
+/// The name of a stage.
+fn stage(name: &str, direction: Direction) -> String {
+    match direction {
+        Direction::Tails => name.to_owned(),
+        Direction::Heads => format!("{name}, for heads"),
+    }
 }
 
 /// How long trust takes to fit to the examples of a relation.
@@ -45,6 +54,8 @@ pub(super) struct EvidenceLearning {
     pub(super) quality: Option<Quality>,
     /// How sure answers are; none if too few relations could be withheld.
     pub(super) calibration: Option<Calibration>,
+    /// How far each source is trusted when a part is asked about.
+    pub(super) by_part: Vec<Vec<TrustedSource>>,
 }
 
 /// Fewer relations are too few to fit trust to their ranks. The likelihood is enough for them (UMLS, eight relations: .795
@@ -71,10 +82,10 @@ pub(super) fn config(seed: u64, relations: usize) -> FusedConfig {
 }
 
 /// Relations of one part and one group.
-struct Share<'a> {
-    part: usize,
-    group: usize,
-    tasks: Vec<Task<'a>>,
+pub(super) struct Share<'a> {
+    pub(super) part: usize,
+    pub(super) group: usize,
+    pub(super) tasks: Vec<Task<'a>>,
 }
 
 impl EvidenceLearning {
@@ -84,6 +95,7 @@ impl EvidenceLearning {
         withheld: &WithheldRelations,
         sources: &[Sources],
         config: &FusedConfig,
+        direction: Direction,
         observer: &dyn Observer,
     ) -> Result<Self, LearnError> {
         let parts = PARTS.min(withheld.len());
@@ -91,7 +103,7 @@ impl EvidenceLearning {
         let tasks = withheld.tasks();
         // Each part is left out once, and once none is.
         let fits = parts as u64 + 1;
-        observer.begin(TRUST, Some((1 + fits) * withheld.len() as u64), Unit::Steps);
+        observer.begin(&stage(TRUST, direction), Some((1 + fits) * withheld.len() as u64), Unit::Steps);
         let mut examples = Vec::new();
         for share in &shares {
             examples.push(Examples::gather(config, &sources[share.group], tasks, &share.tasks)?);
@@ -120,7 +132,7 @@ impl EvidenceLearning {
         let learned = learn(None)?;
         observer.end();
 
-        let mut rows = vec![LEARNED, RULES];
+        let mut rows = vec![LEARNED, RULES, EvidenceKind::Popularity.name()];
         let has_vectors =
             sources.iter().any(|of| of.kinds().any(|kind| kind == EvidenceKind::MeanTranslation));
         if has_vectors {
@@ -130,7 +142,7 @@ impl EvidenceLearning {
             LEARNED => without_part[part].clone(),
             row => fixed(row),
         };
-        observer.begin(QUALITY, Some(withheld.len() as u64), Unit::Steps);
+        observer.begin(&stage(QUALITY, direction), Some(withheld.len() as u64), Unit::Steps);
         let mut relations = Vec::new();
         for share in &shares {
             let models: Vec<FusedModel> = rows
@@ -152,7 +164,7 @@ impl EvidenceLearning {
         let shots = vec![2, 5, 10];
         let heads = (SCORES / (shots.len() * candidates).max(1)).clamp(2, 30);
         let size = CalibrationSize { shots, heads };
-        observer.begin(CONFIDENCE, Some(withheld.len() as u64), Unit::Steps);
+        observer.begin(&stage(CONFIDENCE, direction), Some(withheld.len() as u64), Unit::Steps);
         let mut answers = CalibrationExamples::default();
         for share in &shares {
             let model = FusedModel::new(sources[share.group].clone(), trust(chosen, share.part));
@@ -165,12 +177,13 @@ impl EvidenceLearning {
         }
         let calibration = Calibration::learn(&answers);
         observer.end();
+        let by_part = (0..parts).map(|part| trust(chosen, part)).collect();
         let trusted = if chosen == LEARNED { learned } else { fixed(chosen) };
-        Ok(Self { trusted, quality, calibration })
+        Ok(Self { trusted, quality, calibration, by_part })
     }
 }
 
-fn check(observer: &dyn Observer) -> Result<(), LearnError> {
+pub(super) fn check(observer: &dyn Observer) -> Result<(), LearnError> {
     let stop = observer.should_stop();
     if stop { Err(LearnError::Stopped) } else { Ok(()) }
 }
@@ -198,7 +211,7 @@ fn fixed(row: &str) -> Vec<TrustedSource> {
 }
 
 /// Relations by part and group.
-fn shares(withheld: &WithheldRelations, parts: usize) -> Vec<Share<'_>> {
+pub(super) fn shares(withheld: &WithheldRelations, parts: usize) -> Vec<Share<'_>> {
     let mut shares: Vec<Share<'_>> = Vec::new();
     // The relations of a task set are in the order of their choice, which is random.
     for (at, (group, task)) in withheld.list().into_iter().enumerate() {

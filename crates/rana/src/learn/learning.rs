@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rana_embed::{EmbedConfig, EmbeddingSet, ModelKind};
-use rana_fewshot::CandidateRule;
+use rana_fewshot::{CandidateRule, Direction};
 use rana_graph::format::Source;
 use rana_graph::{Graph, ImportOptions, Observer, Pair, Split, Store, TaskSet, TaskSetBuilder, import};
 use rana_models::OpenedRun;
-use rana_models::fused::{EvidenceRun, FusedScores, PartPaths, Sources};
+use rana_models::fused::{EvidenceRun, FusedScores, HeadsEvidence, PartPaths, Sources};
+use rana_models::paths::EdgeIndex;
 use rana_models::vectors::MeanTranslation;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +21,7 @@ use super::known_facts::KnownFacts;
 use super::learning_identity::LearningIdentity;
 use super::measuring::SHOTS;
 use super::quality::{QUALITY, Quality};
+use super::relation_learning::{self, RelationLearning};
 use super::vector_files::vectors;
 use super::vector_training_plan::Plan;
 use super::withheld_relations::{WithheldRelations, is_benchmark};
@@ -198,7 +200,11 @@ impl Learning {
             plan.vectors.iter().map(stage)
         };
         let mut stages: Vec<Stage> = (0..groups).flat_map(|group| of_vectors(Some(group))).collect();
-        stages.extend(evidence_learning::stages(withheld.len(), store.graph.entity_count()));
+        let entities = store.graph.entity_count();
+        stages.extend(
+            Direction::ALL.iter().flat_map(|&of| evidence_learning::stages(withheld.len(), entities, of)),
+        );
+        stages.push(relation_learning::stage(withheld.len()));
         stages.extend(of_vectors(None));
         let schedule = Schedule::new(observer, stages);
         self.train(out, &store, &known, &withheld, &configs, &schedule, started)?;
@@ -221,6 +227,8 @@ impl Learning {
         fused.check()?;
         let edges = Arc::new(fused.edges(graph, &store.tasks));
         let without = Sources::new(graph, edges);
+        // What answers for all of a group's relations at once must see none of their facts.
+        let mut blind = Vec::new();
         let mut sources = Vec::new();
         for (number, group) in withheld.groups.iter().enumerate() {
             let mut sets = Vec::new();
@@ -230,9 +238,15 @@ impl Learning {
                 sets.push(vectors(&path, graph, &known.without(group), config, &stage, observer)?);
             }
             sources.push(with_vectors(without.clone(), &sets));
+            let hidden = Arc::new(EdgeIndex::without(graph, group));
+            blind.push(with_vectors(Sources::new(graph, hidden), &sets));
         }
-        let learned = EvidenceLearning::new(graph, withheld, &sources, &fused, observer)?;
+        let learned = EvidenceLearning::new(graph, withheld, &sources, &fused, Direction::Tails, observer)?;
+        let turned = withheld.turned(store, known);
+        let heads = EvidenceLearning::new(graph, &turned, &sources, &fused, Direction::Heads, observer)?;
         drop(sources);
+        let relating = RelationLearning::new(graph, known, withheld, &blind, [&learned, &heads], observer)?;
+        drop(blind);
         let mut parts = PartPaths { model: None, vectors: None, products: None };
         for config in configs {
             let path = PathBuf::from(VECTORS).join(config.model.to_string());
@@ -243,7 +257,11 @@ impl Learning {
                 _ => parts.products = Some(path),
             }
         }
-        let quality = learned.quality;
+        let quality = learned.quality.map(|quality| Quality {
+            heads: heads.quality.map(Box::new),
+            relating: relating.quality.map(Box::new),
+            ..quality
+        });
         let chosen = quality.as_ref().and_then(Quality::chosen_row);
         let mrr = chosen.map_or(0.0, |row| row.mrr);
         if let Some(quality) = &quality {
@@ -257,6 +275,8 @@ impl Learning {
             trusted: learned.trusted,
             scores: FusedScores { dev_mrr: None, cross_validated_mrr: mrr, cross_validated_macro_mrr: mrr },
             calibration: learned.calibration,
+            heads: Some(HeadsEvidence { trusted: heads.trusted, calibration: heads.calibration }),
+            relating: relating.confidence,
             candidates: if is_benchmark(store) { CandidateRule::Auto } else { CandidateRule::All },
         };
         run.write(out, store, started.elapsed().as_secs_f64())?;

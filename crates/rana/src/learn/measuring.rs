@@ -1,6 +1,6 @@
 //! How good models are on one relation that was left out.
 
-use rana_fewshot::{FewShotModel, Support, SupportError, SupportOrder};
+use rana_fewshot::{FewShotModel, Support, SupportError};
 use rana_graph::{EntityId, Graph, Pair, Task};
 use rana_models::fused::FusedModel;
 use rayon::prelude::*;
@@ -21,9 +21,9 @@ pub(super) fn measure(
     models: &[FusedModel],
     seed: u64,
 ) -> Result<Option<WithheldRelation>, SupportError> {
-    let Ok(episode) = SupportOrder::resampled(task, seed, u64::MAX).episode(SHOTS) else { return Ok(None) };
-    let support = Support::of_task(task, &episode.support, seed);
-    let queries = &episode.query[..episode.query.len().min(QUERIES)];
+    let Some((support, queries)) = withheld.episode(task.relation) else { return Ok(None) };
+    let support = Support::of_task(task, &support, seed);
+    let queries = &queries[..queries.len().min(QUERIES)];
     let mut relation = WithheldRelation {
         name: graph.relation_name(task.relation).to_owned(),
         facts: task.facts.len(),

@@ -21,6 +21,7 @@
 //! | `vector_training_plan.rs` | settings by the graph, the time and the memory |
 //! | `vector_files.rs` | the training of vectors, kept and resumed |
 //! | `evidence_learning.rs` | trust in evidence and confidence, each part of the relations by the others |
+//! | `relation_learning.rs` | which relation holds between two entities |
 //! | `measuring.rs` | how good models are on one relation |
 //! | `quality.rs` | the results, and which model answers |
 //! | `learning_identity.rs` | what a directory was learned from |
@@ -32,6 +33,7 @@ mod learning;
 mod learning_identity;
 mod measuring;
 mod quality;
+mod relation_learning;
 mod vector_files;
 mod vector_training_plan;
 mod withheld_relations;
@@ -39,4 +41,4 @@ mod write_json;
 
 pub use error::LearnError;
 pub use learning::{Learning, learn};
-pub use quality::{LEARNED, Quality, QualityRow, WithheldRelation};
+pub use quality::{LEARNED, Quality, QualityRow, RelationQuality, WithheldRelation};

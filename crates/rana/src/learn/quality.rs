@@ -21,6 +21,24 @@ pub struct Quality {
     pub chosen: String,
     /// The relations.
     pub relations: Vec<WithheldRelation>,
+    /// The same for heads: given the tail, which head?
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heads: Option<Box<Quality>>,
+    /// The same for relations: given head and tail, which relation?
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relating: Option<Box<RelationQuality>>,
+}
+
+/// How well the relation between two entities is found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RelationQuality {
+    /// The most relations that were ranked for a pair.
+    pub among: usize,
+    /// How far confidence was from the share of right relations, in the mean; none if there is no confidence.
+    pub expected_error: Option<f64>,
+    /// What was measured.
+    #[serde(flatten)]
+    pub quality: Quality,
 }
 
 /// One way to answer, and how good it is over all relations that were withheld.
@@ -88,7 +106,7 @@ impl Quality {
             }
         }
         let chosen = best.name.clone();
-        Some(Self { shots, rows, chosen, relations })
+        Some(Self { shots, rows, chosen, relations, heads: None, relating: None })
     }
 
     /// The row that answers.

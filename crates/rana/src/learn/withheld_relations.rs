@@ -5,13 +5,14 @@
 //! in groups, so that one training of vectors serves all of a group. A small graph has several groups. If a graph has very
 //! few relations, each is withheld on its own.
 
-use rana_fewshot::{CandidateBuilder, CandidateConfig};
-use rana_graph::{EntityId, Pair, RelationId, Split, Store, Task, TaskSet, TaskSetBuilder};
+use rana_fewshot::{CandidateBuilder, CandidateConfig, Direction, SupportOrder};
+use rana_graph::{EntityId, Fact, Pair, RelationId, Split, Store, Task, TaskSet, TaskSetBuilder};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::known_facts::KnownFacts;
+use super::measuring::SHOTS;
 
 /// A relation needs so many facts: five to learn from and some to ask for.
 const FEWEST_FACTS: usize = 8;
@@ -38,6 +39,7 @@ pub(super) struct WithheldRelations {
     pub(super) groups: Vec<Vec<RelationId>>,
     tasks: TaskSet,
     everyone: Vec<EntityId>,
+    seed: u64,
 }
 
 impl WithheldRelations {
@@ -57,12 +59,30 @@ impl WithheldRelations {
             .filter(|&relation| known.of(relation).len() >= FEWEST_FACTS)
             .collect();
         let groups = groups(&all, |relation| known.of(relation).len(), known.facts.len());
+        Self::of(store, known, groups, Direction::Tails, seed)
+    }
+
+    /// The same relations, to ask for heads: turned around, so that their heads are tails.
+    pub(super) fn turned(&self, store: &Store, known: &KnownFacts) -> Self {
+        Self::of(store, known, self.groups.clone(), Direction::Heads, self.seed)
+    }
+
+    fn of(
+        store: &Store,
+        known: &KnownFacts,
+        groups: Vec<Vec<RelationId>>,
+        direction: Direction,
+        seed: u64,
+    ) -> Self {
+        let graph = &store.graph;
         let everyone = graph.entities().collect();
         let is_benchmark = is_benchmark(store);
         let candidates = CandidateBuilder::new(graph, CandidateConfig::default());
         let mut builder = TaskSetBuilder::default();
         for &relation in groups.iter().flatten() {
-            let pairs = known.of(relation).iter().map(|fact| Pair { head: fact.head, tail: fact.tail });
+            let pair = |fact: &Fact| direction.turn(Pair { head: fact.head, tail: fact.tail });
+            let pairs = known.of(relation).iter().map(pair);
+            let relation = direction.turn_relation(relation);
             let pairs: Vec<Pair> = pairs.collect();
             if is_benchmark {
                 let of_task = store.tasks.candidates(relation).map(<[EntityId]>::to_vec);
@@ -73,7 +93,7 @@ impl WithheldRelations {
             builder.add_task(Split::Train, relation, pairs);
         }
         builder.filter_from_tasks();
-        Self { groups, tasks: builder.finish(), everyone }
+        Self { groups, tasks: builder.finish(), everyone, seed }
     }
 
     /// The filter of known tails.
@@ -89,8 +109,17 @@ impl WithheldRelations {
     /// Every relation as a task, with the number of its group. Tails are looked for among all entities, or in a
     /// benchmark among the candidates of the task.
     pub(super) fn list(&self) -> Vec<(usize, Task<'_>)> {
-        let group = |relation| self.groups.iter().position(|group| group.contains(&relation)).unwrap_or(0);
+        let is_in =
+            |group: &Vec<RelationId>, of: RelationId| group.iter().any(|other| other.number() == of.number());
+        let group = |relation| self.groups.iter().position(|group| is_in(group, relation)).unwrap_or(0);
         self.tasks.iter().map(|task| (group(task.relation), self.widened(task))).collect()
+    }
+
+    /// Five pairs of a relation, by which it is known when others are asked for, and the others; none if it has too few.
+    pub(super) fn episode(&self, relation: RelationId) -> Option<(Vec<Pair>, Vec<Pair>)> {
+        let episode =
+            SupportOrder::resampled(&self.tasks.task(relation)?, self.seed, u64::MAX).episode(SHOTS);
+        episode.ok().map(|episode| (episode.support, episode.query))
     }
 
     fn widened<'a>(&'a self, task: Task<'a>) -> Task<'a> {

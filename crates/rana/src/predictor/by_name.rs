@@ -1,5 +1,6 @@
 //! Completing a relation by names: what a program needs that knows no ids.
 
+use rana_fewshot::Direction;
 use rana_graph::{EntityId, Pair, RelationId, TypeId};
 use serde::Serialize;
 
@@ -73,7 +74,19 @@ impl Predictor {
         relation: &str,
         pairs: &[(&str, &str)],
     ) -> Result<LearnedRelation, PredictorError> {
-        self.learn_pairs(Some(self.relation(relation)?), pairs)
+        self.learn_pairs(Some(self.relation(relation)?), pairs, Direction::Tails)
+    }
+
+    /// The same, to answer with heads: [`LearnedRelation::answers`] then takes a tail.
+    ///
+    /// # Errors
+    /// As [`learn_named`](Self::learn_named).
+    pub fn learn_named_heads(
+        &self,
+        relation: &str,
+        pairs: &[(&str, &str)],
+    ) -> Result<LearnedRelation, PredictorError> {
+        self.learn_pairs(Some(self.relation(relation)?), pairs, Direction::Heads)
     }
 
     /// Learns a relation that the graph does not have from pairs of entities, by name or label.
@@ -81,13 +94,14 @@ impl Predictor {
     /// # Errors
     /// If a text names no entity, or the pairs cannot be learned from.
     pub fn learn_new(&self, pairs: &[(&str, &str)]) -> Result<LearnedRelation, PredictorError> {
-        self.learn_pairs(None, pairs)
+        self.learn_pairs(None, pairs, Direction::Tails)
     }
 
     fn learn_pairs(
         &self,
         relation: Option<RelationId>,
         pairs: &[(&str, &str)],
+        direction: Direction,
     ) -> Result<LearnedRelation, PredictorError> {
         let pair = |&(head, tail): &(&str, &str)| -> Result<Pair, Unresolved> {
             Ok(Pair { head: self.entity(head)?, tail: self.entity(tail)? })
@@ -95,13 +109,15 @@ impl Predictor {
         self.learn(RelationRequest {
             relation,
             support: pairs.iter().map(pair).collect::<Result<_, _>>()?,
+            direction,
             ..RelationRequest::default()
         })
     }
 }
 
 impl LearnedRelation {
-    /// The best answers for a head, which is given by name or label: at most `top`, the best first.
+    /// The best answers for a head, or for a tail if heads are asked for, given by name or label: at most `top`, the best
+    /// first.
     ///
     /// # Errors
     /// If the text names no entity.
@@ -112,10 +128,11 @@ impl LearnedRelation {
     }
 
     fn in_words(&self, answer: &Answer) -> NamedAnswer {
-        let Explanation { tail, text, .. } = self.explain(answer.pair.head, answer.pair.tail);
+        let Explanation { head, tail, text, .. } = self.explain(answer.pair.head, answer.pair.tail);
+        let answered = if self.direction() == Direction::Heads { head } else { tail };
         NamedAnswer {
-            label: tail.label,
-            name: tail.name,
+            label: answered.label,
+            name: answered.name,
             confidence: answer.confidence,
             score: answer.score,
             known: answer.known || answer.withheld,

@@ -14,7 +14,7 @@ use super::named_entity::NamedEntity;
 /// Paths that are named; more would not be read.
 const MOST_PATHS: usize = 8;
 /// What adds less to a score, or takes less from it, is not worth a sentence.
-const WORTH_SAYING: f32 = 0.05;
+pub(crate) const WORTH_SAYING: f32 = 0.05;
 /// Other candidates that an answer is compared with.
 const COMPARED: usize = 16;
 
@@ -111,14 +111,15 @@ impl LearnedRelation {
     pub fn explain(&self, head: EntityId, tail: EntityId) -> Explanation {
         let graph = self.graph();
         let pair = Pair { head, tail };
-        let (score, confidence, better) = self.score(pair);
+        let direction = self.direction();
+        let asked = direction.turn(pair);
+        let (score, confidence, better) = self.score(asked);
         let paths = self.shared_paths(pair);
-        let reasons = self.scorer.reasons(pair, &self.compared(tail));
+        let reasons = self.scorer.reasons(asked, &self.compared(asked.tail));
         let entity = |entity| NamedEntity::new(graph, entity);
-        let resembles = reasons.resembles.map(|(of, distance)| Resembled {
-            head: entity(of.head),
-            tail: entity(of.tail),
-            distance,
+        let resembles = reasons.resembles.map(|(of, distance)| {
+            let of = direction.turn(of);
+            Resembled { head: entity(of.head), tail: entity(of.tail), distance }
         });
 
         let mut text: Vec<String> = Vec::new();
@@ -158,7 +159,7 @@ impl LearnedRelation {
         }
         let attention = |of: &AttentionWeight| AttentionEdge {
             of: entity(of.of),
-            end: if of.is_head { "head" } else { "tail" },
+            end: direction.ends()[usize::from(!of.is_head)],
             step: step(graph, of.edge.relation),
             neighbour: entity(of.edge.entity),
             weight: of.weight,

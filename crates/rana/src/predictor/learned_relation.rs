@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use rana_eval::confidence::{Calibration, HeadScores, PrecisionPoint, Scale, Signs, Tails};
-use rana_fewshot::AdaptedRelation;
+use rana_fewshot::{AdaptedRelation, Direction};
 use rana_graph::{EntityId, Graph, Pair, RelationId, Split};
 use rana_models::paths::VisibleEdges;
 
@@ -18,6 +18,8 @@ use super::relation_request::RelationRequest;
 pub struct LearnedRelation {
     pub(super) predictor: Predictor,
     pub(super) request: RelationRequest,
+    /// The request as the model sees it: a question for tails. So are the pairs below.
+    asked: RelationRequest,
     pub(super) scorer: Box<dyn AdaptedRelation>,
     /// How well each pair of the support is found by the others.
     leave_one_out: Option<f32>,
@@ -38,7 +40,7 @@ pub struct LearnedRelation {
 pub struct Answer {
     /// The fact, but for its relation.
     pub pair: Pair,
-    /// Its place among the answers of the head, from 1.
+    /// Its place among the answers of the head (of the tail, if heads are asked for), from 1.
     pub rank: usize,
     /// Its score; higher is better, and only comparable among the answers of one relation.
     pub score: f32,
@@ -54,6 +56,7 @@ impl LearnedRelation {
     pub(super) fn new(
         predictor: &Predictor,
         request: RelationRequest,
+        asked: RelationRequest,
         scorer: Box<dyn AdaptedRelation>,
         leave_one_out: Option<f32>,
         fitting: Vec<EntityId>,
@@ -65,11 +68,12 @@ impl LearnedRelation {
             Some(task) => (&[], task.facts),
             None => (&[], &[]),
         };
-        let (trained, withheld) = (trained.to_vec(), withheld.iter().copied().collect());
+        let turn = |pairs: &[Pair]| request.direction.turn_all(pairs);
+        let (trained, withheld) = (turn(trained), turn(withheld).into_iter().collect());
         let (fitting, chosen) = (Tails::new(fitting), chosen.map(Tails::new));
         let predictor = predictor.clone();
         let paths = OnceLock::new();
-        Self { predictor, request, scorer, leave_one_out, fitting, chosen, trained, withheld, paths }
+        Self { predictor, request, asked, scorer, leave_one_out, fitting, chosen, trained, withheld, paths }
     }
 
     /// The graph that it is completed in.
@@ -90,13 +94,19 @@ impl LearnedRelation {
         &self.request.support
     }
 
-    /// The entities that its tails are looked for among.
+    /// Whether it answers with tails or with heads.
+    #[must_use]
+    pub fn direction(&self) -> Direction {
+        self.request.direction
+    }
+
+    /// The entities that its answers are looked for among.
     #[must_use]
     pub fn candidates(&self) -> &[EntityId] {
         self.chosen.as_ref().unwrap_or(&self.fitting).ids()
     }
 
-    /// How many tails are scored to answer for a head: also those that are only compared with, to say how sure it is.
+    /// How many entities are scored to answer once: also those that are only compared with, to say how sure it is.
     #[must_use]
     pub fn scored_tails(&self) -> usize {
         self.fitting.ids().len() + self.chosen.as_ref().map_or(0, |chosen| chosen.ids().len())
@@ -106,7 +116,7 @@ impl LearnedRelation {
     #[must_use]
     pub fn kept_bytes(&self) -> usize {
         let RelationRequest { support, rejected, .. } = &self.request;
-        let pairs = support.len() + rejected.len() + self.trained.len() + self.withheld.len();
+        let pairs = 2 * (support.len() + rejected.len()) + self.trained.len() + self.withheld.len();
         size_of::<Self>()
             + self.scorer.kept_bytes()
             + self.scored_tails() * size_of::<EntityId>()
@@ -132,17 +142,24 @@ impl LearnedRelation {
     /// The leave-one-out rank as a sign of how sure answers are. A support that the vectors know counts no more than the
     /// usual one that they do not.
     fn record(&self) -> Option<f32> {
-        let usual = self.predictor.calibration().and_then(|calibration| calibration.usual_record);
+        let usual = self.calibration().and_then(|calibration| calibration.usual_record);
         match usual.filter(|_| self.knows_support()) {
             Some(usual) => self.leave_one_out.map(|record| record.min(usual)),
             None => self.leave_one_out,
         }
     }
 
+    fn calibration(&self) -> Option<&Calibration> {
+        self.predictor.calibration_for(self.direction())
+    }
+
     /// Why it cannot be said how sure answers are, if it cannot.
     #[must_use]
     pub fn note(&self) -> Option<String> {
-        let because = match (self.predictor.calibration(), self.leave_one_out) {
+        let because = match (self.calibration(), self.leave_one_out) {
+            (None, _) if self.direction() == Direction::Heads => {
+                "it was not measured for heads; learn again, from enough relations"
+            }
             (None, _) => "the run had too few tasks to learn it from",
             (_, None) => "a single pair leaves nothing to test it by; give at least two",
             _ => return None,
@@ -156,7 +173,7 @@ impl LearnedRelation {
     /// # Errors
     /// If no confidence promises it, or nothing is known about how sure answers are.
     pub fn confidence_for(&self, precision: f64) -> Result<PrecisionPoint, PrecisionError> {
-        let calibration = match (self.note(), self.predictor.calibration()) {
+        let calibration = match (self.note(), self.calibration()) {
             (None, Some(calibration)) => calibration,
             (note, _) => return Err(PrecisionError::Unknown { note: note.unwrap_or_default() }),
         };
@@ -166,25 +183,25 @@ impl LearnedRelation {
         })
     }
 
-    /// The best answers for a head.
+    /// The best answers for a head; for a tail, if heads are asked for.
     #[must_use]
-    pub fn complete(&self, head: EntityId, limits: &AnswerLimits) -> Vec<Answer> {
-        let (scores, confidence) = self.scores(head);
+    pub fn complete(&self, given: EntityId, limits: &AnswerLimits) -> Vec<Answer> {
+        let (scores, confidence) = self.scores(given);
         // Otherwise none of them is among the answers.
-        let known = if self.request.include_known { self.known_tails(head) } else { Vec::new() };
+        let known = if self.request.include_known { self.known_tails(given) } else { Vec::new() };
         let mut least: f32 = 1.0;
         let answers = scores.best(limits.top).into_iter().enumerate().map(|(at, (tail, score))| {
-            let pair = Pair { head, tail };
+            let asked = Pair { head: given, tail };
             // The last bit of a logarithm must not turn an order around.
             let confidence = confidence(score).map(|chance| chance.min(least));
             least = confidence.unwrap_or(least);
             Answer {
-                pair,
+                pair: self.direction().turn(asked),
                 rank: at + 1,
                 score,
                 confidence,
                 known: known.binary_search(&tail).is_ok(),
-                withheld: self.withheld.contains(&pair),
+                withheld: self.withheld.contains(&asked),
             }
         });
         let is_wanted = |answer: &Answer| {
@@ -194,21 +211,39 @@ impl LearnedRelation {
         answers.filter(is_wanted).collect()
     }
 
-    /// Whether heads look like the tails of the support and not like its heads: then pairs or heads may be swapped.
+    /// One given pair among the answers: its score, how sure it is, and its place. It may be known already.
     #[must_use]
-    pub fn looks_swapped(&self, heads: &[EntityId]) -> bool {
-        are_like_tails(self.graph(), self.request.relation, self.support(), heads)
+    pub fn judge(&self, pair: Pair) -> Answer {
+        let asked = self.direction().turn(pair);
+        let (score, confidence, above) = self.score(asked);
+        Answer {
+            pair,
+            rank: above + 1,
+            score,
+            confidence,
+            known: self.known_tails(asked.head).binary_search(&asked.tail).is_ok(),
+            withheld: self.withheld.contains(&asked),
+        }
     }
 
-    /// The heads that plausibly have this relation and none of whose tails is known, ascending.
+    /// Whether heads look like the tails of the support and not like its heads: then pairs or heads may be swapped. If
+    /// heads are asked for, the same of tails.
+    #[must_use]
+    pub fn looks_swapped(&self, heads: &[EntityId]) -> bool {
+        are_like_tails(self.graph(), self.asked.relation, &self.asked.support, heads)
+    }
+
+    /// The heads that plausibly have this relation and none of whose tails is known, ascending. If heads are asked for,
+    /// the tails none of whose heads is known.
     #[must_use]
     pub fn plausible_heads(&self) -> Vec<EntityId> {
         let trained: HashSet<EntityId> = self.trained.iter().map(|pair| pair.head).collect();
         let known = |head: EntityId| trained.contains(&head);
-        plausible_heads(self.graph(), self.request.relation, self.support(), known)
+        plausible_heads(self.graph(), self.asked.relation, &self.asked.support, known)
     }
 
-    /// The score of an answer, the chance that it is right, and how many candidates of the head score higher.
+    /// The score of an answer, the chance that it is right, and how many candidates of the head score higher. The pair is
+    /// as the model sees it.
     pub(super) fn score(&self, pair: Pair) -> (f32, Option<f32>, usize) {
         let mut score = [0.0];
         self.scorer.scores(&[pair.head], &[pair.tail], &mut score);
@@ -240,11 +275,11 @@ impl LearnedRelation {
     /// How far an answer stands out is seen among all that fit the relation, as it was when confidence was learned: that
     /// others are not asked for, or known, makes none of the rest more likely.
     fn scores(&self, head: EntityId) -> (HeadScores<'_>, impl Fn(f32) -> Option<f32> + '_) {
-        let all =
-            HeadScores::of(&*self.scorer, head, &self.fitting).without(Pair::tails_of(self.support(), head));
+        let all = HeadScores::of(&*self.scorer, head, &self.fitting)
+            .without(Pair::tails_of(&self.asked.support, head));
         let signs = Signs { record: self.record(), shots: self.support().len() };
         let calibrated: Option<(&Calibration, Scale)> =
-            self.predictor.calibration().map(|learned| (learned, learned.scale(&all, signs)));
+            self.calibration().map(|learned| (learned, learned.scale(&all, signs)));
         let answers = match &self.chosen {
             None if !self.request.include_known => all,
             None => HeadScores::of(&*self.scorer, head, &self.fitting),
@@ -256,7 +291,7 @@ impl LearnedRelation {
 
     /// The tails that are not answered for a head.
     fn left_out(&self, head: EntityId) -> Vec<EntityId> {
-        let mut left_out: Vec<EntityId> = Pair::tails_of(&self.request.rejected, head).collect();
+        let mut left_out: Vec<EntityId> = Pair::tails_of(&self.asked.rejected, head).collect();
         if !self.request.include_known {
             left_out.extend(self.known_tails(head));
             if !self.joins_itself() {
@@ -269,8 +304,8 @@ impl LearnedRelation {
     /// The tails of a head in the support, the graph, and a task that was trained on, ascending.
     fn known_tails(&self, head: EntityId) -> Vec<EntityId> {
         let mut known: Vec<EntityId> =
-            Pair::tails_of(&self.trained, head).chain(Pair::tails_of(self.support(), head)).collect();
-        if let Some(relation) = self.request.relation {
+            Pair::tails_of(&self.trained, head).chain(Pair::tails_of(&self.asked.support, head)).collect();
+        if let Some(relation) = self.asked.relation {
             let edges = self.graph().neighbours(head).iter();
             known.extend(edges.filter(|edge| edge.relation == relation).map(|edge| edge.entity));
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use rana_eval::confidence::{Calibration, leave_one_out_rank};
-use rana_fewshot::{CandidateBuilder, FewShotModel};
+use rana_fewshot::{CandidateBuilder, Direction, FewShotModel};
 use rana_graph::{EntityId, Fact, Graph, Pair, RelationId, Store, TypeId};
 use rana_models::OpenedRun;
 use rana_models::paths::{EdgeIndex, VisibleEdges};
@@ -13,6 +13,7 @@ use rana_models::paths::{EdgeIndex, VisibleEdges};
 use super::error::PredictorError;
 use super::learned_relation::LearnedRelation;
 use super::relation_request::{CandidateChoice, RelationRequest};
+use crate::relate::RelationScorers;
 use crate::search::NameIndex;
 
 /// The most facts of the graph that a relation is learned from if none are given. More examples give better answers: rules
@@ -30,6 +31,8 @@ struct Inner {
     edges: OnceLock<Arc<EdgeIndex>>,
     /// What entities are called, made when it is first asked for.
     names: OnceLock<NameIndex>,
+    /// The relations that may hold between two entities, made when they are first asked for.
+    relations: OnceLock<RelationScorers>,
 }
 
 impl Predictor {
@@ -45,7 +48,8 @@ impl Predictor {
     #[must_use]
     pub fn new(run: OpenedRun) -> Self {
         let candidates = CandidateBuilder::new(&run.store.graph, run.opened.candidates);
-        Self(Arc::new(Inner { run, candidates, edges: OnceLock::new(), names: OnceLock::new() }))
+        let (edges, names, relations) = Default::default();
+        Self(Arc::new(Inner { run, candidates, edges, names, relations }))
     }
 
     /// The run.
@@ -84,6 +88,30 @@ impl Predictor {
         &*self.0.run.opened.model
     }
 
+    /// What scores answers in a direction. A model that was not prepared for heads sees them as tails of the inverse
+    /// relation.
+    pub(crate) fn model_for(&self, direction: Direction) -> Arc<dyn FewShotModel> {
+        let opened = &self.0.run.opened;
+        match (direction, &opened.heads) {
+            (Direction::Heads, Some(heads)) => Arc::clone(&heads.model),
+            _ => Arc::clone(&opened.model),
+        }
+    }
+
+    /// What turns scores into confidence in a direction, if it was measured there.
+    #[must_use]
+    pub fn calibration_for(&self, direction: Direction) -> Option<&Calibration> {
+        match direction {
+            Direction::Tails => self.calibration(),
+            Direction::Heads => self.0.run.opened.heads.as_ref()?.calibration.as_ref(),
+        }
+    }
+
+    /// The relations that may hold between two entities.
+    pub(crate) fn relation_scorers(&self) -> &RelationScorers {
+        self.0.relations.get_or_init(|| self.new_relation_scorers())
+    }
+
     /// The support size that the model was trained or measured with.
     #[must_use]
     pub fn shots(&self) -> usize {
@@ -114,9 +142,14 @@ impl Predictor {
     pub(super) fn visible_edges(&self, relation: Option<RelationId>) -> VisibleEdges {
         let edges = match &self.0.run.opened.edges {
             Some(edges) => edges,
-            None => self.0.edges.get_or_init(|| Arc::new(EdgeIndex::background(self.graph()))),
+            None => self.background_edges(),
         };
         VisibleEdges::without(edges, relation)
+    }
+
+    /// The edges of the background.
+    pub(crate) fn background_edges(&self) -> &Arc<EdgeIndex> {
+        self.0.edges.get_or_init(|| Arc::new(EdgeIndex::background(self.graph())))
     }
 
     /// Learns a relation from its support.
@@ -134,11 +167,12 @@ impl Predictor {
             let name = |entity| graph.entity_name(entity).to_owned();
             return Err(PredictorError::Contradiction { head: name(pair.head), tail: name(pair.tail) });
         }
-        let fitting = self.fitting(&request);
-        let support = request.to_support(&fitting);
-        let model = self.model();
+        let asked = request.turned();
+        let fitting = self.fitting(&asked);
+        let support = asked.to_support(&fitting);
+        let model = self.model_for(request.direction);
         let scorer = model.adapt(&support)?;
-        let leave_one_out = leave_one_out_rank(model, &support)?;
+        let leave_one_out = leave_one_out_rank(&*model, &support)?;
         let chosen = match &request.candidates {
             CandidateChoice::Fitting => None,
             CandidateChoice::All => Some(graph.entities().collect()),
@@ -159,7 +193,7 @@ impl Predictor {
         if chosen.as_ref().unwrap_or(&fitting).is_empty() {
             return Err(PredictorError::NoCandidates);
         }
-        Ok(LearnedRelation::new(self, request, scorer, leave_one_out, fitting, chosen))
+        Ok(LearnedRelation::new(self, request, asked, scorer, leave_one_out, fitting, chosen))
     }
 
     /// The candidates that a relation is learned among, ascending.

@@ -1,6 +1,6 @@
 //! [`RelationRequest`]: what is known of a relation that is to be completed.
 
-use rana_fewshot::Support;
+use rana_fewshot::{Direction, Support};
 use rana_graph::{EntityId, Pair, RelationId, TypeId};
 
 /// What is known of a relation that is to be completed.
@@ -12,14 +12,28 @@ pub struct RelationRequest {
     pub support: Vec<Pair>,
     /// Pairs that it does not hold for: they are never answered, and models that can learn from them do.
     pub rejected: Vec<Pair>,
-    /// What its tails are looked for among.
+    /// What its answers are looked for among.
     pub candidates: CandidateChoice,
     /// Whether answers may be facts that the graph has already. Without it, a head is not its own tail either, unless a
     /// pair of the support is.
     pub include_known: bool,
+    /// Whether tails of heads are asked for, or heads of tails.
+    pub direction: Direction,
 }
 
 impl RelationRequest {
+    /// The same as a model sees it: a question for tails, turned around if heads are asked for.
+    pub(super) fn turned(&self) -> Self {
+        let turn = |pairs: &[Pair]| self.direction.turn_all(pairs);
+        Self {
+            relation: self.relation.map(|relation| self.direction.turn_relation(relation)),
+            support: turn(&self.support),
+            rejected: turn(&self.rejected),
+            direction: Direction::Tails,
+            ..self.clone()
+        }
+    }
+
     /// What a model is told of it, with the candidates that it is learned among.
     pub(super) fn to_support<'a>(&'a self, candidates: &'a [EntityId]) -> Support<'a> {
         // As in an evaluation, so that the same support gives the same scores.
@@ -28,11 +42,12 @@ impl RelationRequest {
     }
 }
 
-/// What the tails of a relation are looked for among.
+/// What the answers of a relation are looked for among.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CandidateChoice {
-    /// The candidates of the task, if the relation is one; else what has a type of one of the support's tails, or, in
-    /// a graph without types, what is pointed to by a relation that points to one of them.
+    /// The candidates of the task, if the relation is one and its tails are asked for; else what has a type of one of
+    /// the support's tails (or heads, if they are asked for), or, in a graph without types, what a relation points to
+    /// that points to one of them.
     #[default]
     Fitting,
     /// What has one of these types.

@@ -15,9 +15,11 @@ pub(super) struct Answering<'a> {
     pub(super) learned: &'a LearnedRelation,
     pub(super) limits: AnswerLimits,
     pub(super) reasons: bool,
+    /// The other ends, if pairs are judged.
+    pub(super) others: Option<Vec<EntityId>>,
 }
 
-/// The answers of a head.
+/// The answers of a head, or of a tail.
 pub(super) struct Answered {
     pub(super) head: EntityId,
     pub(super) answers: Vec<(Answer, Option<Explanation>)>,
@@ -25,7 +27,15 @@ pub(super) struct Answered {
 
 impl Answering<'_> {
     fn complete(&self, head: EntityId) -> Answered {
-        let answers = self.learned.complete(head, &self.limits);
+        let answers = match &self.others {
+            None => self.learned.complete(head, &self.limits),
+            Some(others) => {
+                let judged = others.iter().map(|&tail| self.learned.judge(Pair { head, tail }));
+                let mut judged: Vec<Answer> = judged.collect();
+                judged.sort_by_key(|answer| answer.rank);
+                judged
+            }
+        };
         let explain = |pair: Pair| self.reasons.then(|| self.learned.explain(pair.head, pair.tail));
         Answered { head, answers: answers.into_iter().map(|answer| (answer, explain(answer.pair))).collect() }
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use rana::predictor::{Explanation, LearnedRelation, NamedEntity, Predictor};
+use rana::predictor::{Direction, Explanation, LearnedRelation, NamedEntity, Predictor};
 use serde::Serialize;
 
 use super::answering::Answered;
@@ -15,7 +15,9 @@ use crate::text_table::table;
 #[derive(Serialize)]
 pub(super) struct CompletedRelation {
     relation: LearnedRow,
-    results: Vec<HeadRow>,
+    /// Whether answers are tails or heads.
+    direction: Direction,
+    results: Vec<GivenRow>,
 }
 
 #[derive(Serialize)]
@@ -35,16 +37,35 @@ struct LearnedRow {
     precision: Option<PromisedPrecision>,
 }
 
+/// The answers for a head, or for a tail.
 #[derive(Serialize)]
-struct HeadRow {
-    head: NamedEntity,
+struct GivenRow {
+    #[serde(flatten)]
+    given: End,
     answers: Vec<AnswerRow>,
+}
+
+/// An end of a fact, by its name.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum End {
+    Head(NamedEntity),
+    Tail(NamedEntity),
+}
+
+impl End {
+    fn entity(&self) -> &NamedEntity {
+        match self {
+            Self::Head(entity) | Self::Tail(entity) => entity,
+        }
+    }
 }
 
 #[derive(Serialize)]
 struct AnswerRow {
     rank: usize,
-    tail: NamedEntity,
+    #[serde(flatten)]
+    answer: End,
     score: f32,
     confidence: Option<f32>,
     known: bool,
@@ -75,21 +96,27 @@ impl CompletedRelation {
             note: learned.note(),
             precision,
         };
+        let direction = learned.direction();
+        let end_of = |entity, is_answer: bool| match (direction == Direction::Heads) == is_answer {
+            true => End::Head(entity),
+            false => End::Tail(entity),
+        };
         let results = answered.iter().map(|of| {
-            let tails: Vec<_> = of.answers.iter().map(|(answer, _)| answer.pair.tail).collect();
-            let tails = NamedEntity::list(learned.graph(), &tails);
-            let answers = of.answers.iter().zip(tails).map(|((answer, explanation), tail)| AnswerRow {
+            let ends: Vec<_> =
+                of.answers.iter().map(|(answer, _)| direction.turn(answer.pair).tail).collect();
+            let ends = NamedEntity::list(learned.graph(), &ends);
+            let answers = of.answers.iter().zip(ends).map(|((answer, explanation), end)| AnswerRow {
                 rank: answer.rank,
-                tail,
+                answer: end_of(end, true),
                 score: answer.score,
                 confidence: answer.confidence,
                 known: answer.known,
                 withheld: answer.withheld,
                 explanation: explanation.clone(),
             });
-            HeadRow { head: entity(of.head), answers: answers.collect() }
+            GivenRow { given: end_of(entity(of.head), false), answers: answers.collect() }
         });
-        Self { relation, results: results.collect() }
+        Self { relation, direction, results: results.collect() }
     }
 
     pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -106,25 +133,28 @@ impl CompletedRelation {
             thousands(*candidates as u64)
         )?;
         for row in self.results.iter().filter(|row| !row.answers.is_empty()) {
-            writeln!(out, "\n{BOLD}{}{BOLD:#}{}", row.head.label, name_beside(&row.head))?;
+            let given = row.given.entity();
+            writeln!(out, "\n{BOLD}{}{BOLD:#}{}", given.label, name_beside(given))?;
             let rows = row.answers.iter().map(|answer| {
                 let mark = if answer.withheld { "✓" } else { "" };
                 let sure =
                     answer.confidence.map_or_else(String::new, |sure| format!("{:.0} %", 100.0 * sure));
-                let tail = format!("{}{}", answer.tail.label, name_beside(&answer.tail));
-                [answer.rank.to_string(), tail, sure, format!("{:.2}", answer.score), mark.to_owned()]
+                let entity = answer.answer.entity();
+                let named = format!("{}{}", entity.label, name_beside(entity));
+                [answer.rank.to_string(), named, sure, format!("{:.2}", answer.score), mark.to_owned()]
             });
             writeln!(out, "{}", table(["", "answer", "confidence", "score", ""], rows))?;
             for answer in &row.answers {
                 if let Some(why) = &answer.explanation {
-                    print_reasons(answer.rank, why, out)?;
+                    print_reasons(answer.rank, &answer.answer.entity().label, why, out)?;
                 }
             }
         }
         let without = self.results.iter().filter(|row| row.answers.is_empty()).count();
         if without > 0 {
-            let heads = if without == 1 { "head has" } else { "heads have" };
-            writeln!(out, "\n{DIM}{} {heads} no answer{DIM:#}", thousands(without as u64))?;
+            let [given, _] = self.direction.ends();
+            let have = if without == 1 { " has" } else { "s have" };
+            writeln!(out, "\n{DIM}{} {given}{have} no answer{DIM:#}", thousands(without as u64))?;
         }
         if self.results.iter().flat_map(|row| &row.answers).any(|answer| answer.withheld) {
             writeln!(out, "{DIM}✓ a fact that was withheld from the graph and from training{DIM:#}")?;
@@ -140,8 +170,8 @@ fn name_beside(entity: &NamedEntity) -> String {
     format!("{name}{distinction}")
 }
 
-fn print_reasons(rank: usize, why: &Explanation, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{rank}. {BOLD}{}{BOLD:#}", why.tail.label)?;
+fn print_reasons(rank: usize, label: &str, why: &Explanation, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{rank}. {BOLD}{label}{BOLD:#}")?;
     for text in &why.text {
         writeln!(out, "   + {text}")?;
     }

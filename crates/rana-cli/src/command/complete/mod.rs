@@ -2,13 +2,13 @@
 
 mod answering;
 mod completed_relation;
+mod given_ends;
 mod pairs_file;
 mod promised_precision;
 mod requested_relation;
-mod resolver;
-mod shard;
+pub(super) mod resolver;
+pub(super) mod shard;
 
-use std::collections::HashSet;
 use std::io::{BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -17,14 +17,16 @@ use std::str::FromStr;
 use clap::{ArgAction, Args, ValueHint};
 use rana::answer_writer::{AnswerError, AnswerFormat, AnswerWriter};
 use rana::graph::{EntityId, write_file_atomically};
-use rana::predictor::{AnswerLimits, LearnedRelation, Predictor};
+use rana::predictor::{AnswerLimits, Predictor};
 
 use self::answering::Answering;
 use self::completed_relation::CompletedRelation;
+use self::given_ends::GivenEnds;
 use self::promised_precision::PromisedPrecision;
 use self::requested_relation::RequestedRelation;
 use self::resolver::Resolver;
 use self::shard::Shard;
+use crate::command::answer_file::chosen_format;
 use crate::error::CliError;
 use crate::human_numbers::counted;
 use crate::terminal::{BOLD, Terminal, data_output};
@@ -43,6 +45,8 @@ Examples:
   rana complete learned --relation cures --new --support pairs.tsv --heads drugs.txt --reasons
   rana complete learned --relation treats --plausible --out new.tsv
   rana complete learned --support pairs.tsv --plausible --shard 2/8 --out part-2.parquet
+  rana complete learned --relation treats --tail headache            (which heads? confidence is measured for heads)
+  rana complete learned --relation treats --head ibuprofen --tail headache            (how sure is this pair?)
 
 A file of pairs has head and tail, or head, relation and tail on each line, separated by tabs or commas; a header may \
 name the columns. A file of heads or candidates has one name a line; \
@@ -80,6 +84,18 @@ pub(crate) struct CompleteArgs {
     /// All heads that plausibly have the relation and none of whose tails is known.
     #[arg(long)]
     plausible: bool,
+    /// A tail whose heads are wanted; may be repeated. With --head too, the pairs are judged.
+    #[arg(long, value_name = "NAME")]
+    tail: Vec<String>,
+    /// A file of tails whose heads are wanted.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    tails: Option<PathBuf>,
+    /// All tails of a type; may be repeated.
+    #[arg(long, value_name = "TYPE")]
+    tails_of_type: Vec<String>,
+    /// All tails that plausibly have the relation and none of whose heads is known.
+    #[arg(long, conflicts_with_all = ["head", "heads", "heads_of_type", "plausible"])]
+    plausible_tails: bool,
     /// Only answer with entities of this type; may be repeated.
     #[arg(long = "type", value_name = "TYPE")]
     types: Vec<String>,
@@ -93,7 +109,7 @@ pub(crate) struct CompleteArgs {
     #[arg(long, value_name = "BOOL", default_value_t = true, default_missing_value = "true",
           num_args = 0..=1, action = ArgAction::Set)]
     exclude_known: bool,
-    /// At most so many answers for each head.
+    /// At most so many answers for each head or tail.
     #[arg(long, value_name = "K", default_value = "10")]
     top: NonZeroUsize,
     /// No answers that score less.
@@ -135,7 +151,7 @@ fn share<T: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<T, String> {
 }
 
 pub(crate) fn run(args: &CompleteArgs, terminal: &Terminal) -> Result<(), CliError> {
-    let format = args.chosen_format()?;
+    let format = chosen_format(args.format, args.out.as_deref())?;
     if format.is_some() && args.out.is_none() {
         terminal.refuse_json("answers")?;
     }
@@ -146,29 +162,30 @@ pub(crate) fn run(args: &CompleteArgs, terminal: &Terminal) -> Result<(), CliErr
         let resolver = Resolver::new(&predictor);
         let asked = RequestedRelation::new(args, &predictor, &resolver)?;
         let learned = predictor.learn(asked.request.clone())?;
-        let heads = args.chosen_heads(&asked, &learned, &resolver)?;
+        let GivenEnds { entities, others } = args.given_ends(&asked, &learned, &resolver)?;
         let promised = args.precision.map(|wanted| PromisedPrecision::new(&learned, wanted)).transpose()?;
         let limits = AnswerLimits {
             top: args.top.get(),
             min_score: args.min_score,
             min_confidence: promised.as_ref().map(PromisedPrecision::confidence).or(args.min_confidence),
         };
-        let work = Answering { learned: &learned, limits, reasons: args.reasons };
+        let work = Answering { learned: &learned, limits, reasons: args.reasons, others };
         if let Some(note) = learned.note() {
             terminal.warn(&note);
         }
-        if learned.looks_swapped(&heads) {
-            terminal.warn(
-                "the heads look like the tails of the examples. Are head and tail of the examples swapped?",
-            );
+        if learned.looks_swapped(&entities) {
+            let [given, other] = learned.direction().ends();
+            terminal.warn(&format!(
+                "the {given}s look like the {other}s of the examples. Are head and tail of the examples swapped?"
+            ));
         }
         if let Some(promised) = &promised {
             terminal.note(&promised.text(args.is_bulk()));
         }
         let answers = match format {
-            Some(format) => args.write(format, &asked, &work, &heads, terminal)?,
+            Some(format) => args.write(format, &asked, &work, &entities, terminal)?,
             None => {
-                let results = work.all(&heads, args.is_bulk(), terminal);
+                let results = work.all(&entities, args.is_bulk(), terminal);
                 let answers = results.iter().map(|of| of.answers.len() as u64).sum();
                 let completed = CompletedRelation::new(&asked.name, &predictor, &learned, promised, &results);
                 terminal.result(&completed, |out| completed.print(out))?;
@@ -176,86 +193,26 @@ pub(crate) fn run(args: &CompleteArgs, terminal: &Terminal) -> Result<(), CliErr
             }
         };
         if answers == 0 {
-            terminal.warn(&work.why_no_answer(&heads));
+            terminal.warn(&work.why_no_answer(&entities));
         }
         Ok(())
     })?
 }
 
 impl CompleteArgs {
-    /// The heads to complete, each once, in the order they were asked for; those of a shard only.
-    fn chosen_heads(
-        &self,
-        asked: &RequestedRelation,
-        learned: &LearnedRelation,
-        resolver: &Resolver<'_>,
-    ) -> Result<Vec<EntityId>, CliError> {
-        let graph = resolver.graph();
-        let mut heads: Vec<EntityId> = Vec::new();
-        for name in &self.head {
-            heads.push(resolver.entity(name)?);
-        }
-        if let Some(file) = &self.heads {
-            heads.extend(resolver.entities(file)?);
-        }
-        for name in &self.heads_of_type {
-            let of = resolver.type_of(name)?;
-            heads.extend(graph.entities().filter(|&entity| graph.types(entity).contains(&of)));
-        }
-        if self.plausible {
-            heads.extend(learned.plausible_heads());
-        }
-        if heads.is_empty() && self.head.is_empty() && self.heads.is_none() && self.heads_of_type.is_empty() {
-            if self.plausible {
-                let message =
-                    "no other entity looks like the heads of the support. Name heads with --head or --heads";
-                return Err(CliError::Usage(message.to_owned()));
-            }
-            heads.clone_from(&asked.withheld_heads);
-            if heads.is_empty() {
-                let message = "for which heads? Name them with --head NAME, --heads FILE, --heads-of-type TYPE or --plausible";
-                return Err(CliError::Usage(message.to_owned()));
-            }
-        }
-        let mut seen = HashSet::new();
-        heads.retain(|head| seen.insert(*head));
-        if let Some(Shard { number, of }) = self.shard {
-            heads = heads.into_iter().skip(number - 1).step_by(of).collect();
-        }
-        Ok(heads)
-    }
-
-    /// Whether heads are chosen by what they are and not one by one.
-    fn is_bulk(&self) -> bool {
-        self.plausible || !self.heads_of_type.is_empty()
-    }
-
-    /// The format of data, as it is said or as the file's name has it; none if answers are printed.
-    fn chosen_format(&self) -> Result<Option<AnswerFormat>, CliError> {
-        let (None, Some(out)) = (self.format, &self.out) else { return Ok(self.format) };
-        let ending = out.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-        let named = AnswerFormat::ALL.iter().find(|format| format.extension() == ending && ending != "txt");
-        named.copied().map(Some).ok_or_else(|| {
-            CliError::Usage(format!(
-                "{}: its name does not say in which format answers are written. Say it by --format",
-                out.display()
-            ))
-        })
-    }
-
     /// Writes answers as data, head by head, and says how many.
     fn write(
         &self,
         format: AnswerFormat,
         asked: &RequestedRelation,
         work: &Answering<'_>,
-        heads: &[EntityId],
+        entities: &[EntityId],
         terminal: &Terminal,
     ) -> Result<u64, CliError> {
         let write = |out: &mut (dyn Write + Send)| -> Result<u64, AnswerError> {
             let mut writer = AnswerWriter::new(format, out)?;
             let mut written = 0;
-            work.each::<AnswerError>(heads, terminal, &mut |answered| {
+            work.each::<AnswerError>(entities, terminal, &mut |answered| {
                 for (answer, explanation) in &answered.answers {
                     writer.write(&work.fact(&asked.name, answer, explanation.as_ref()))?;
                     written += 1;
@@ -276,14 +233,15 @@ impl CompleteArgs {
             Ok(())
         })
         .map_err(|source| CliError::Export { file: path.display().to_string(), source })?;
-        let account = Account { out: path.clone(), heads: heads.len(), answers: written };
+        let [given, _] = work.learned.direction().ends();
+        let account = Account { out: path.clone(), given, count: entities.len(), answers: written };
         terminal.account(&account, |out| {
             writeln!(
                 out,
                 "wrote {BOLD}{}{BOLD:#}: {} for {}",
                 account.out.display(),
                 counted(account.answers, "answer"),
-                counted(account.heads as u64, "head")
+                counted(account.count as u64, account.given)
             )
         })?;
         Ok(written)
@@ -293,6 +251,8 @@ impl CompleteArgs {
 #[derive(serde::Serialize)]
 struct Account {
     out: PathBuf,
-    heads: usize,
+    /// What answers are for: heads or tails.
+    given: &'static str,
+    count: usize,
     answers: u64,
 }

@@ -14,7 +14,7 @@ pub(super) struct RequestedRelation {
     /// What the relation is called.
     pub(super) name: String,
     pub(super) request: RelationRequest,
-    /// The heads of facts that were withheld, if the relation is a task.
+    /// The heads of facts that were withheld, if the relation is a task; their tails, if heads are asked for.
     pub(super) withheld_heads: Vec<EntityId>,
 }
 
@@ -53,7 +53,7 @@ impl RequestedRelation {
         if let Some(task) = task.filter(|task| task.split != Split::Train) {
             let given: HashSet<Pair> = support.iter().copied().collect();
             let others = task.facts.iter().filter(|pair| !given.contains(pair));
-            withheld_heads.extend(others.map(|pair| pair.head));
+            withheld_heads.extend(others.map(|&pair| args.direction().turn(pair).head));
         }
         if support.is_empty() {
             let message = "nothing to learn from. Give pairs with --pair HEAD TAIL or --support FILE, or name a \
@@ -72,8 +72,14 @@ impl RequestedRelation {
             Some(file) => resolver.pairs_of(&resolver.pairs(file)?, relation, called)?,
             None => Vec::new(),
         };
-        let request =
-            RelationRequest { relation, support, rejected, candidates, include_known: !args.exclude_known };
+        let request = RelationRequest {
+            relation,
+            support,
+            rejected,
+            candidates,
+            include_known: !args.exclude_known,
+            direction: args.direction(),
+        };
         let asked = called.unwrap_or(NAMELESS);
         let graph = &store.graph;
         let name = relation

@@ -10,7 +10,7 @@ use super::pairs_file::{PairRow, open_input, read_pairs};
 use crate::error::CliError;
 
 /// The pairs of a file, each with the relation that is written beside it.
-pub(super) struct FilePairs {
+pub(in crate::command) struct FilePairs {
     file: String,
     pairs: Vec<(Option<String>, Pair)>,
     /// The relations that are named in the file, each once.
@@ -19,12 +19,12 @@ pub(super) struct FilePairs {
 
 impl FilePairs {
     /// The file they are from.
-    pub(super) fn file(&self) -> &str {
+    pub(in crate::command) fn file(&self) -> &str {
         &self.file
     }
 
     /// The relation of all pairs, if the file names one and no other.
-    pub(super) fn only_relation(&self) -> Option<&str> {
+    pub(in crate::command) fn only_relation(&self) -> Option<&str> {
         match &self.names[..] {
             [one] => Some(one),
             _ => None,
@@ -33,27 +33,31 @@ impl FilePairs {
 }
 
 /// Finds what texts name in the graph of a predictor.
-pub(super) struct Resolver<'p> {
+pub(in crate::command) struct Resolver<'p> {
     predictor: &'p Predictor,
 }
 
 impl<'p> Resolver<'p> {
-    pub(super) fn new(predictor: &'p Predictor) -> Self {
+    pub(in crate::command) fn new(predictor: &'p Predictor) -> Self {
         Self { predictor }
     }
 
     /// The graph.
-    pub(super) fn graph(&self) -> &'p Graph {
+    pub(in crate::command) fn graph(&self) -> &'p Graph {
         self.predictor.graph()
     }
 
     /// The entity of a name or label.
-    pub(super) fn entity(&self, text: &str) -> Result<EntityId, CliError> {
+    pub(in crate::command) fn entity(&self, text: &str) -> Result<EntityId, CliError> {
         self.predictor.entity(text).map_err(|error| CliError::Usage(error.to_string()))
     }
 
     /// The relation of a name, a label or the last part of an IRI; none if it is said to be new.
-    pub(super) fn relation(&self, text: &str, is_new: bool) -> Result<Option<RelationId>, CliError> {
+    pub(in crate::command) fn relation(
+        &self,
+        text: &str,
+        is_new: bool,
+    ) -> Result<Option<RelationId>, CliError> {
         if is_new {
             return match self.predictor.relation(text) {
                 Ok(_) => Err(CliError::Usage(format!(
@@ -78,7 +82,7 @@ impl<'p> Resolver<'p> {
     }
 
     /// The type of a name.
-    pub(super) fn type_of(&self, text: &str) -> Result<TypeId, CliError> {
+    pub(in crate::command) fn type_of(&self, text: &str) -> Result<TypeId, CliError> {
         let names = self.graph().type_names();
         self.predictor.type_called(text).ok_or_else(|| {
             let some: Vec<String> = names.iter().take(5).map(|name| format!("`{name}`")).collect();
@@ -90,7 +94,7 @@ impl<'p> Resolver<'p> {
     }
 
     /// The pairs of a file.
-    pub(super) fn pairs(&self, file: &Path) -> Result<FilePairs, CliError> {
+    pub(in crate::command) fn pairs(&self, file: &Path) -> Result<FilePairs, CliError> {
         let rows = read_pairs(file)?;
         let mut names: Vec<String> = rows.iter().filter_map(|row| row.relation.clone()).collect();
         names.sort_unstable();
@@ -110,7 +114,7 @@ impl<'p> Resolver<'p> {
     }
 
     /// The pairs of one relation: those that name it, and those that name none.
-    pub(super) fn pairs_of(
+    pub(in crate::command) fn pairs_of(
         &self,
         of: &FilePairs,
         relation: Option<RelationId>,
@@ -144,7 +148,7 @@ impl<'p> Resolver<'p> {
     }
 
     /// The entities of a file, one name or label a line.
-    pub(super) fn entities(&self, file: &Path) -> Result<Vec<EntityId>, CliError> {
+    pub(in crate::command) fn entities(&self, file: &Path) -> Result<Vec<EntityId>, CliError> {
         self.lines(file, |line| self.entity(line))
     }
 

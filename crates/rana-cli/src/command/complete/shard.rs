@@ -4,9 +4,9 @@ use std::str::FromStr;
 
 /// A part of the heads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shard {
-    pub(super) number: usize,
-    pub(super) of: usize,
+pub(in crate::command) struct Shard {
+    pub(in crate::command) number: usize,
+    pub(in crate::command) of: usize,
 }
 
 impl FromStr for Shard {

@@ -10,6 +10,7 @@
 //! | `learn/` | from files to a predictor |
 //! | `predictor/`, `search/` | completing and explaining a relation, and finding entities by name |
 //! | `answer_writer/` | answers as files |
+//! | `evaluation.rs` | the evaluation card of a run |
 //! | `vector_training.rs`, `fused_training/` | the trainings of vectors and of `rana-fused` |
 //! | `trial/`, `sweep/`, `reproduction/` | one configuration measured, many of them, and the tables of the paper |
 //! | `report/` | plots, pages and tables |
@@ -24,6 +25,7 @@
 //! ```
 
 pub mod answer_writer;
+mod evaluation;
 pub mod fused_training;
 mod learn;
 pub mod predictor;
@@ -38,6 +40,7 @@ pub mod sweep;
 pub mod trial;
 mod vector_training;
 
+pub use evaluation::{CardMaker, evaluate};
 pub use learn::{LEARNED, LearnError, Learning, Quality, QualityRow, WithheldRelation, learn};
 pub use predictor::Predictor;
 pub use rana_embed as embed;
@@ -70,6 +73,6 @@ struct Guide;
 pub fn umls() -> graph::format::Source {
     graph::format::Source::Memory {
         name: "umls.tsv.zst".to_owned(),
-        bytes: include_bytes!("../data/umls.tsv.zst"),
+        bytes: include_bytes!("../data/umls.tsv.zst")[..].into(),
     }
 }

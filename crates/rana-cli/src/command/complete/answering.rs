@@ -1,14 +1,14 @@
 //! [`Answering`]: completes heads with a learned relation.
 
 use rana::answer_writer::AnsweredFact;
-use rana::graph::{EntityId, Observer, Pair, Unit};
+use rana::graph::{EntityId, Pair};
 use rana::predictor::{Answer, AnswerLimits, Explanation, LearnedRelation};
 use rayon::prelude::*;
 
 use crate::terminal::Terminal;
 
-/// Heads that are completed at once: their answers wait for each other.
-const TOGETHER: usize = 512;
+/// How many heads are asked again to say why there is no answer.
+const ASKED_AGAIN: usize = 512;
 
 /// A learned relation and what is wanted of it.
 pub(super) struct Answering<'a> {
@@ -24,8 +24,7 @@ pub(super) struct Answered {
 }
 
 impl Answering<'_> {
-    fn complete(&self, head: EntityId) -> Answered {
-        let answers = self.learned.complete(head, &self.limits);
+    fn answered(&self, head: EntityId, answers: Vec<Answer>) -> Answered {
         let explain = |pair: Pair| self.reasons.then(|| self.learned.explain(pair.head, pair.tail));
         Answered { head, answers: answers.into_iter().map(|answer| (answer, explain(answer.pair))).collect() }
     }
@@ -37,15 +36,9 @@ impl Answering<'_> {
         terminal: &Terminal,
         take: &mut dyn FnMut(Answered) -> Result<(), E>,
     ) -> Result<(), E> {
-        let progress = terminal.progress();
-        progress.begin("completing", Some(heads.len() as u64), Unit::Steps);
-        for together in heads.chunks(TOGETHER) {
-            let answered: Vec<Answered> = together.par_iter().map(|&head| self.complete(head)).collect();
-            answered.into_iter().try_for_each(&mut *take)?;
-            progress.advance(together.len() as u64);
-        }
-        progress.end();
-        Ok(())
+        let answered = |head, answers| self.answered(head, answers);
+        // The bar never asks to stop.
+        self.learned.complete_each(heads, &self.limits, &terminal.progress(), answered, take).map(|_| ())
     }
 
     /// All answers; if heads were not named one by one, the surest first.
@@ -74,7 +67,7 @@ impl Answering<'_> {
 
     /// Why there is no answer at all: the limits, if any answer is there without them.
     pub(super) fn why_no_answer(&self, heads: &[EntityId]) -> String {
-        let first = &heads[..heads.len().min(TOGETHER)];
+        let first = &heads[..heads.len().min(ASKED_AGAIN)];
         let unlimited = AnswerLimits { top: 1, min_score: None, min_confidence: None };
         let surest = first
             .par_iter()

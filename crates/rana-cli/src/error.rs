@@ -4,7 +4,6 @@ use std::error::Error;
 use std::io;
 use std::path::Path;
 
-use rana::LearnError;
 use rana::answer_writer::AnswerError;
 use rana::embed::link_prediction::LinkPredictionError;
 use rana::embed::{CheckpointError, TrainError, VectorError};
@@ -20,6 +19,7 @@ use rana::predictor::PredictorError;
 use rana::reproduction::ReproductionError;
 use rana::sweep::PlanError;
 use rana::trial::TrialError;
+use rana::{LearnError, Neo4jError};
 use rana_server::ServerError;
 
 /// Any error that can end a command.
@@ -34,6 +34,8 @@ pub(crate) enum CliError {
     Store(#[from] StoreError),
     #[error("{file}: {source}")]
     Export { file: String, source: AnswerError },
+    #[error(transparent)]
+    Neo4j(#[from] Neo4jError),
     #[error(transparent)]
     Split(#[from] SplitError),
     #[error(transparent)]

@@ -10,6 +10,7 @@
 //! | `learn/` | from files to a predictor |
 //! | `predictor/`, `search/` | completing and explaining a relation, and finding entities by name |
 //! | `answer_writer/` | answers as files |
+//! | `neo4j_export.rs` | a graph and its vectors as Neo4j takes them |
 //! | `evaluation.rs` | the evaluation card of a run |
 //! | `vector_training.rs`, `fused_training/` | the trainings of vectors and of `rana-fused` |
 //! | `trial/`, `sweep/`, `reproduction/` | one configuration measured, many of them, and the tables of the paper |
@@ -28,6 +29,7 @@ pub mod answer_writer;
 mod evaluation;
 pub mod fused_training;
 mod learn;
+mod neo4j_export;
 pub mod predictor;
 pub mod report;
 #[cfg(feature = "plots")]
@@ -42,6 +44,7 @@ mod vector_training;
 
 pub use evaluation::{CardMaker, evaluate};
 pub use learn::{LEARNED, LearnError, Learning, Quality, QualityRow, WithheldRelation, learn};
+pub use neo4j_export::{NEO4J_FILES, Neo4jError, export_neo4j};
 pub use predictor::Predictor;
 pub use rana_embed as embed;
 pub use rana_eval as eval;

@@ -70,6 +70,7 @@ pub(crate) enum Command {
     Compare(command::compare::CompareArgs),
     Complete(command::complete::CompleteArgs),
     Serve(command::serve::ServeArgs),
+    Mcp(command::mcp::McpArgs),
     Reproduce(command::reproduce::ReproduceArgs),
     Episodes(command::episodes::EpisodesArgs),
     Export(command::export::ExportArgs),

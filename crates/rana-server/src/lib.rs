@@ -12,6 +12,7 @@
 //! | `relation_question.rs`, `extractors.rs` | what requests hold |
 //! | `json_response.rs`, `entity_body.rs`, `explanation_body.rs`, `problem.rs` | what responses hold |
 //! | `auth.rs` | who may ask |
+//! | `mcp/` | the same as tools of an agent |
 //! | `computation_queue.rs`, `learned_cache.rs`, `metrics.rs` | computations in turn, relations kept, and counts for operators |
 
 mod app;
@@ -30,6 +31,7 @@ mod export_pieces;
 mod extractors;
 mod json_response;
 mod learned_cache;
+mod mcp;
 mod metrics;
 mod page;
 mod problem;
@@ -42,4 +44,5 @@ mod server;
 
 pub use config::{Limits, ServerConfig, ServerConfigError, ServerSettings};
 pub use decisions::{JournalError, TornEnd};
+pub use mcp::McpAccess;
 pub use server::{Reloader, Server, ServerError};

@@ -14,6 +14,7 @@ pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod learn;
 pub(crate) mod man;
+pub(crate) mod mcp;
 pub(crate) mod quickstart;
 pub(crate) mod reproduce;
 pub(crate) mod serve;
@@ -30,7 +31,7 @@ use crate::terminal::Terminal;
 
 pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<(), CliError> {
     // A server stops by itself.
-    if !matches!(command, Command::Serve(_) | Command::Quickstart(_)) {
+    if !matches!(command, Command::Serve(_) | Command::Mcp(_) | Command::Quickstart(_)) {
         clean_up_on_interrupt();
     }
     match command {
@@ -47,6 +48,7 @@ pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<(), CliError>
         Command::Compare(args) => compare::run(&args, terminal),
         Command::Complete(args) => complete::run(&args, terminal),
         Command::Serve(args) => serve::run(&args, terminal),
+        Command::Mcp(args) => mcp::run(&args, terminal),
         Command::Reproduce(args) => reproduce::run(&args, terminal),
         Command::Episodes(args) => episodes::run(&args, terminal),
         Command::Export(args) => export::run(&args, terminal),

@@ -74,6 +74,7 @@ pub(crate) enum Command {
     Update(command::update::UpdateArgs),
     Serve(command::serve::ServeArgs),
     Health(command::health::HealthArgs),
+    Mcp(command::mcp::McpArgs),
     Reproduce(command::reproduce::ReproduceArgs),
     Episodes(command::episodes::EpisodesArgs),
     Export(command::export::ExportArgs),

@@ -20,7 +20,7 @@ use rana::predictor::PredictorError;
 use rana::reproduction::ReproductionError;
 use rana::sweep::PlanError;
 use rana::trial::TrialError;
-use rana::{LearnError, UpdateRunError};
+use rana::{LearnError, Neo4jError, UpdateRunError};
 use rana_server::{HealthError, ServerError};
 
 /// Any error that can end a command.
@@ -35,6 +35,8 @@ pub(crate) enum CliError {
     Store(#[from] StoreError),
     #[error("{file}: {source}")]
     Export { file: String, source: AnswerError },
+    #[error(transparent)]
+    Neo4j(#[from] Neo4jError),
     #[error(transparent)]
     Split(#[from] SplitError),
     #[error(transparent)]

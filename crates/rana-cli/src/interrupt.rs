@@ -1,8 +1,9 @@
 //! Ctrl-C and termination: work is asked to stop, so that it can keep what is done; or the program ends without leaving
 //! what is half written.
 
+use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rana::graph::remove_unfinished;
@@ -48,9 +49,19 @@ fn interrupted() {
     std::process::exit(INTERRUPTED);
 }
 
-/// The command line of this process, for messages that say how to resume.
+/// The command line that runs.
+static COMMAND_LINE: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// Keeps the command line for [`resume_command`].
+pub(crate) fn keep_command_line(arguments: Vec<OsString>) {
+    // There is one command in a process.
+    let _ = COMMAND_LINE.set(arguments);
+}
+
+/// The command line that runs, for messages that say how to resume.
 pub(crate) fn resume_command() -> String {
-    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let kept = COMMAND_LINE.get().into_iter().flatten();
+    let words = kept.skip(1).map(|word| word.to_string_lossy().into_owned());
     let words = words.map(|word| match word.contains(char::is_whitespace) {
         true => format!("'{word}'"),
         false => word,

@@ -1,30 +1,6 @@
-//! The `rana` command: arguments, progress and printing over the `rana` library.
-
-mod bus_error;
-mod cli;
-mod command;
-mod error;
-mod escaped_output;
-mod hint;
-mod human_numbers;
-mod ignored_signals;
-mod interrupt;
-mod one_arena;
-mod progress_bar;
-mod settings;
-mod staged_progress;
-mod terminal;
-mod text_table;
-mod thread_pool;
-mod training_progress;
-mod trials_progress;
+//! The program `rana`; everything is in the library of this crate.
 
 use std::process::ExitCode;
-
-use clap::Parser;
-
-use crate::cli::Cli;
-use crate::terminal::Terminal;
 
 /// The static binary has an allocator of its own: that of musl is slow.
 #[cfg(all(target_env = "musl", not(feature = "musl-allocator")))]
@@ -32,29 +8,5 @@ use crate::terminal::Terminal;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    keep_caught_panics_quiet();
-    bus_error::explain_bus_errors();
-    let cli = Cli::parse();
-    cli.output.color.write_global();
-    let terminal = Terminal::new(&cli.output);
-    match command::run(cli.command, &terminal) {
-        Ok(()) => ExitCode::SUCCESS,
-        // The reader has read enough and closed the pipe.
-        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
-        Err(error) => {
-            terminal.error(&error);
-            ExitCode::from(error.exit_code())
-        }
-    }
-}
-
-/// Hides the panic messages of the Parquet library. It panics on some damaged files, and the reader turns that into
-/// an error. All other panics are bugs and are shown.
-fn keep_caught_panics_quiet() {
-    let show = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        if !panic.location().is_some_and(|at| at.file().contains("/parquet-")) {
-            show(panic);
-        }
-    }));
+    ExitCode::from(rana_cli::run(std::env::args_os().collect()))
 }

@@ -19,7 +19,7 @@ use rana_graph::{
 
 fn umls() -> Graph {
     let bytes = include_bytes!("../../rana/data/umls.tsv.zst");
-    let source = Source::Memory { name: "umls.tsv.zst".into(), bytes };
+    let source = Source::Memory { name: "umls.tsv.zst".into(), bytes: bytes.into() };
     import(&[source], &ImportOptions::default(), &()).unwrap().graph
 }
 

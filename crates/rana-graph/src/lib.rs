@@ -74,8 +74,8 @@ pub use graph_builder::{Duplicates, GraphBuilder, LabelRank};
 pub use held_out::{HeldOut, HeldOutReport};
 pub use id::{EntityId, RelationId, TypeId};
 pub use import::{
-    ImportOptions, ImportReport, Imported, LABEL_RELATIONS, Literals, RDF_TYPE, SourceReport, TypeTriples,
-    import,
+    ImportOptions, ImportReport, Imported, LABEL_RELATIONS, Literals, RDF_TYPE, Rows, SourceReport,
+    TypeTriples, import, import_rows,
 };
 pub use keyed_rng::keyed_rng;
 pub use lists::Lists;

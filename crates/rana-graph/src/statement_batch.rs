@@ -5,7 +5,6 @@
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-use crate::format::FormatError;
 use crate::graph_builder::LabelRank;
 use crate::held_out::HeldOut;
 use crate::names::hash;
@@ -119,10 +118,10 @@ impl BatchSender {
 /// Runs `produce` on a new thread and `consume` on this one.
 ///
 /// If both fail, the error of `consume` is returned: it concerns an earlier part of the input.
-pub(crate) fn pipeline<T: Send>(
-    produce: impl FnOnce(&mut BatchSender) -> Result<T, FormatError> + Send,
-    mut consume: impl FnMut(&Batch) -> Result<(), FormatError>,
-) -> Result<T, FormatError> {
+pub(crate) fn pipeline<T: Send, E: Send>(
+    produce: impl FnOnce(&mut BatchSender) -> Result<T, E> + Send,
+    mut consume: impl FnMut(&Batch) -> Result<(), E>,
+) -> Result<T, E> {
     let (sender, receiver) = sync_channel(MESSAGES_AHEAD);
     std::thread::scope(|scope| {
         let producer = scope.spawn(move || {
@@ -142,7 +141,7 @@ pub(crate) fn pipeline<T: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::Place;
+    use crate::format::{FormatError, Place};
 
     fn fact(number: usize) -> [String; 3] {
         [format!("héad{number}"), String::new(), format!("t{}", number % 7)]

@@ -5,7 +5,7 @@ use rana_graph::format::{ExportError, FactFormat, FormatError, Source, export_fa
 use rana_graph::{Graph, ImportOptions, import};
 
 fn refuses_to_read(name: &str, bytes: &'static [u8], missing: &str) {
-    let source = Source::Memory { name: name.to_owned(), bytes };
+    let source = Source::Memory { name: name.to_owned(), bytes: bytes.into() };
     match import(&[source], &ImportOptions::default(), &()) {
         Err(FormatError::MissingFeature { file, feature, .. }) => {
             assert_eq!((file.as_str(), feature), (name, missing));

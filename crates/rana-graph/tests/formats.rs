@@ -366,8 +366,8 @@ fn a_parquet_source_in_memory_is_not_looked_for_on_disk() {
     ];
     let on_disk = parquet_file(dir.path(), "a.parquet", OPTIONAL, &rows[..1]);
     let elsewhere = parquet_file(dir.path(), "b.parquet", OPTIONAL, &rows);
-    let bytes = std::fs::read(elsewhere.path().unwrap()).unwrap().leak();
-    let memory = Source::Memory { name: on_disk.name(), bytes };
+    let bytes = std::fs::read(elsewhere.path().unwrap()).unwrap();
+    let memory = Source::Memory { name: on_disk.name(), bytes: bytes.into() };
     assert_eq!(facts(&read(&[memory], &ImportOptions::default()).graph), FACTS);
 }
 

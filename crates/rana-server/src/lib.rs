@@ -13,6 +13,7 @@
 //! | `json_response.rs`, `entity_body.rs`, `explanation_body.rs`, `problem.rs` | what responses hold |
 //! | `auth.rs` | who may ask |
 //! | `health_check.rs` | asking a server from outside whether it answers |
+//! | `mcp/` | the same as tools of an agent |
 //! | `computation_queue.rs`, `learned_cache.rs`, `metrics.rs` | computations in turn, relations kept, and counts for operators |
 
 mod answers;
@@ -33,6 +34,7 @@ mod extractors;
 mod health_check;
 mod json_response;
 mod learned_cache;
+mod mcp;
 mod metrics;
 mod page;
 mod problem;
@@ -47,4 +49,5 @@ mod server;
 pub use config::{Limits, ServerConfig, ServerConfigError, ServerSettings};
 pub use decisions::{JournalError, TornEnd};
 pub use health_check::{HealthError, check_health};
+pub use mcp::McpAccess;
 pub use server::{Reloader, Server, ServerError};

@@ -13,9 +13,10 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
+use crate::mcp::McpAccess;
 use crate::problem::{panicked, unknown_route, wrong_method};
 use crate::{
-    auth, complete, decisions, entities, explain, export, metrics, page, relate, relations, request_log,
+    auth, complete, decisions, entities, explain, export, mcp, metrics, page, relate, relations, request_log,
     run_info,
 };
 
@@ -54,6 +55,54 @@ fn open() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(page::part))
         .routes(routes!(run_info::health))
         .routes(routes!(document))
+}
+
+/// What a server offers.
+#[derive(Clone, Copy)]
+pub(crate) enum Surface {
+    /// The page and the API.
+    Page,
+    /// The tools of an agent alone.
+    Mcp(McpAccess),
+}
+
+impl Surface {
+    /// Its routes.
+    pub(crate) fn router(self, app: Arc<App>) -> Router {
+        match self {
+            Self::Page => router(app),
+            Self::Mcp(access) => mcp_router(app, access),
+        }
+    }
+}
+
+/// The routes of the API without access checks, for calls from this process.
+pub(crate) fn inner(app: Arc<App>) -> Router {
+    let (router, _) = protected().split_for_parts();
+    router.layer(CatchPanicLayer::custom(panicked)).with_state(app)
+}
+
+/// The description of the API as data.
+pub(crate) fn description() -> Value {
+    // It was JSON before it was text.
+    serde_json::from_str(&DOCUMENT).unwrap_or_default()
+}
+
+/// The tools of an agent, and health.
+fn mcp_router(app: Arc<App>, access: McpAccess) -> Router {
+    let tools = mcp::service(inner(Arc::clone(&app)), &description(), access, &app.config.limits);
+    let protected = Router::new()
+        .route_service(mcp::PATH, tools)
+        .layer(from_fn_with_state(Arc::clone(&app), auth::check));
+    let (health, _) = OpenApiRouter::new().routes(routes!(run_info::health)).split_for_parts();
+    health
+        .merge(protected)
+        .fallback(unknown_route)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn_with_state(Arc::clone(&app), metrics::count))
+        .layer(from_fn(request_log::log))
+        .with_state(app)
 }
 
 /// All routes.

@@ -28,9 +28,10 @@ use crate::config::{Limits, ServerConfig};
 use crate::connection_policy::ConnectionPolicy;
 use crate::decisions::{DecisionWriter, JournalError, TornEnd};
 use crate::learned_cache::LearnedCache;
+use crate::mcp::{self, McpAccess};
 use crate::metrics::Metrics;
 use crate::relations::RelationTable;
-use crate::routes::router;
+use crate::routes::{Surface, description, inner};
 use crate::run_info::RunInfo;
 
 /// The largest head of a request, in bytes.
@@ -82,12 +83,13 @@ pub struct Reloader {
 /// The state that new requests share, and the routes over it. The state of an earlier run ends with its last request.
 struct Current {
     app: Arc<App>,
+    surface: Surface,
     router: Router,
 }
 
 impl Current {
-    fn new(app: Arc<App>) -> Self {
-        Self { router: router(Arc::clone(&app)), app }
+    fn new(app: Arc<App>, surface: Surface) -> Self {
+        Self { router: surface.router(Arc::clone(&app)), surface, app }
     }
 }
 
@@ -97,7 +99,11 @@ impl Reloader {
     pub fn reload(&self, predictor: Predictor) {
         // Made before any request has to wait for it.
         let _ = predictor.names();
-        let other = Current::new(Arc::new(self.app().with_run(predictor)));
+        let (app, surface) = {
+            let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+            (Arc::clone(&current.app), current.surface)
+        };
+        let other = Current::new(Arc::new(app.with_run(predictor)), surface);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = other;
     }
 
@@ -117,54 +123,58 @@ impl Server {
     /// If the run or the file of decisions cannot be used, or the address is taken.
     pub fn bind(predictor: Predictor, config: ServerConfig) -> Result<Self, ServerError> {
         let decisions = DecisionWriter::open(&config.decisions)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            // Each computation waits for a slot before it takes a thread, so there are never more threads.
-            .max_blocking_threads(config.limits.computations * (LOOKUPS + 1) + 1)
-            .thread_name("rana-http")
-            .enable_all()
-            .build()
-            .map_err(ServerError::System)?;
+        Self::bind_surface(predictor, config, decisions, Surface::Page)
+    }
+
+    /// The same for agents: tools of the Model Context Protocol over streamable HTTP at `/mcp`, and no page.
+    ///
+    /// # Errors
+    /// As [`bind`](Self::bind).
+    pub fn bind_mcp(
+        predictor: Predictor,
+        config: ServerConfig,
+        access: McpAccess,
+    ) -> Result<Self, ServerError> {
+        let decisions = decisions_of(&config, access)?;
+        Self::bind_surface(predictor, config, decisions, Surface::Mcp(access))
+    }
+
+    /// Answers one agent over standard input and output until it closes them. Nothing else may be written to standard
+    /// output meanwhile.
+    ///
+    /// # Errors
+    /// If the file of decisions cannot be used, or the connection breaks.
+    pub fn run_mcp_stdio(
+        predictor: Predictor,
+        config: ServerConfig,
+        access: McpAccess,
+    ) -> Result<(), ServerError> {
+        let decisions = decisions_of(&config, access)?;
+        let runtime = runtime(&config.limits)?;
+        let app = Arc::new(app(predictor, config, decisions));
+        make_names_ready(&app)?;
+        let routes = inner(Arc::clone(&app));
+        let ended = runtime.block_on(mcp::over_stdio(routes, &description(), access));
+        app.decisions.close();
+        // The thread that reads standard input may still wait for a line.
+        runtime.shutdown_background();
+        ended.map_err(ServerError::System)
+    }
+
+    fn bind_surface(
+        predictor: Predictor,
+        config: ServerConfig,
+        decisions: DecisionWriter,
+        surface: Surface,
+    ) -> Result<Self, ServerError> {
+        let runtime = runtime(&config.limits)?;
         let bind = |source| ServerError::Bind { address: config.address, source };
         let listener = runtime.block_on(TcpListener::bind(config.address)).map_err(bind)?;
         let address = listener.local_addr().map_err(bind)?;
-
-        let metrics = Arc::new(Metrics::new());
-        let Limits { computations, queue, learned, learned_bytes, .. } = config.limits;
-        let time = config.limits.request_time();
-        let app = App {
-            run: RunInfo::new(&predictor, &config.limits),
-            relations: RelationTable::new(predictor.store()),
-            predictor,
-            decisions: Arc::new(decisions),
-            learned: LearnedCache::new(learned, learned_bytes),
-            computations: Arc::new(ComputationQueue::new(
-                computations,
-                queue,
-                time,
-                metrics.computations.clone(),
-            )),
-            quick: Arc::new(ComputationQueue::new(
-                computations * LOOKUPS,
-                queue * LOOKUPS,
-                time,
-                metrics.lookups.clone(),
-            )),
-            metrics,
-            config: Arc::new(config),
-        };
-        let app = Arc::new(app);
-        std::thread::Builder::new()
-            .name("names".to_owned())
-            .spawn({
-                let app = Arc::clone(&app);
-                move || {
-                    // An index of millions of names takes some seconds; requests that need it wait.
-                    let _ = app.predictor.names();
-                }
-            })
-            .map_err(ServerError::System)?;
-        let reloader = Reloader { current: Arc::new(RwLock::new(Current::new(app))) };
+        let app = Arc::new(app(predictor, config, decisions));
+        make_names_ready(&app)?;
+        let current = Current::new(app, surface);
+        let reloader = Reloader { current: Arc::new(RwLock::new(current)) };
         Ok(Self { runtime, listener, address, reloader })
     }
 
@@ -219,6 +229,61 @@ impl Server {
         // A computation without a client need not finish.
         runtime.shutdown_background();
     }
+}
+
+/// The file of decisions, if agents may record any.
+fn decisions_of(config: &ServerConfig, access: McpAccess) -> Result<DecisionWriter, ServerError> {
+    Ok(if access.decisions { DecisionWriter::open(&config.decisions)? } else { DecisionWriter::none() })
+}
+
+fn runtime(limits: &Limits) -> Result<Runtime, ServerError> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        // Each computation waits for a slot before it takes a thread, so there are never more threads. Three are for the
+        // reload of a run, standard input and standard output.
+        .max_blocking_threads(limits.computations * (LOOKUPS + 1) + 3)
+        .thread_name("rana-http")
+        .enable_all()
+        .build()
+        .map_err(ServerError::System)
+}
+
+/// The state that all requests share.
+fn app(predictor: Predictor, config: ServerConfig, decisions: DecisionWriter) -> App {
+    let metrics = Arc::new(Metrics::new());
+    let Limits { computations, queue, learned, learned_bytes, .. } = config.limits;
+    let time = config.limits.request_time();
+    App {
+        run: RunInfo::new(&predictor, &config.limits),
+        relations: RelationTable::new(predictor.store()),
+        predictor,
+        decisions: Arc::new(decisions),
+        learned: LearnedCache::new(learned, learned_bytes),
+        computations: Arc::new(ComputationQueue::new(
+            computations,
+            queue,
+            time,
+            metrics.computations.clone(),
+        )),
+        quick: Arc::new(ComputationQueue::new(
+            computations * LOOKUPS,
+            queue * LOOKUPS,
+            time,
+            metrics.lookups.clone(),
+        )),
+        metrics,
+        config: Arc::new(config),
+    }
+}
+
+/// Makes the index of names in the background.
+fn make_names_ready(app: &Arc<App>) -> Result<(), ServerError> {
+    let app = Arc::clone(app);
+    let thread = std::thread::Builder::new().name("names".to_owned()).spawn(move || {
+        // An index of millions of names takes some seconds; requests that need it wait.
+        let _ = app.predictor.names();
+    });
+    thread.map(|_| ()).map_err(ServerError::System)
 }
 
 /// Reloads the run at every hang-up signal.

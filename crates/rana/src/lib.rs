@@ -13,6 +13,8 @@
 //! | `discover/` | the best new facts of any relation |
 //! | `update/` | changes of the graph without another training |
 //! | `answer_writer/` | answers as files |
+//! | `neo4j_export.rs` | a graph and its vectors as Neo4j takes them |
+//! | `evaluation.rs` | the evaluation card of a run |
 //! | `vector_training.rs`, `fused_training/` | the trainings of vectors and of `rana-fused` |
 //! | `trial/`, `sweep/`, `reproduction/` | one configuration measured, many of them, and the tables of the paper |
 //! | `report/` | plots, pages and tables |
@@ -28,8 +30,10 @@
 
 pub mod answer_writer;
 pub mod discover;
+mod evaluation;
 pub mod fused_training;
 mod learn;
+mod neo4j_export;
 pub mod predictor;
 mod relate;
 pub mod report;
@@ -44,9 +48,11 @@ pub mod trial;
 mod update;
 mod vector_training;
 
+pub use evaluation::{CardMaker, evaluate};
 pub use learn::{
     LEARNED, LearnError, Learning, Quality, QualityRow, RelationQuality, WithheldRelation, learn,
 };
+pub use neo4j_export::{NEO4J_FILES, Neo4jError, export_neo4j};
 pub use predictor::Predictor;
 pub use rana_embed as embed;
 pub use rana_eval as eval;
@@ -80,6 +86,6 @@ struct Guide;
 pub fn umls() -> graph::format::Source {
     graph::format::Source::Memory {
         name: "umls.tsv.zst".to_owned(),
-        bytes: include_bytes!("../data/umls.tsv.zst"),
+        bytes: include_bytes!("../data/umls.tsv.zst")[..].into(),
     }
 }

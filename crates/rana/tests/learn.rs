@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rana::graph::{Observer, Split, Unit};
+use rana::graph::{ImportOptions, Observer, Split, Store, Unit, import};
 use rana::predictor::{LearnedRelation, NamedAnswer, PredictorError};
 use rana::{LEARNED, LearnError, Learning, Predictor, Quality, learn};
 
@@ -182,6 +182,17 @@ fn what_cannot_be_learned_from_is_refused_and_nothing_of_others_is_touched() -> 
     let error = Learning::default().learn([file.as_path()], &out, &StopAt::once()).err();
     assert!(matches!(error, Some(LearnError::Stopped)), "{error:?}");
 
+    /// Stops at once.
+    struct Stop;
+    impl Observer for Stop {
+        fn should_stop(&self) -> bool {
+            true
+        }
+    }
+    let reading = dir.path().join("reading");
+    let error = Learning::default().learn([file.as_path()], &reading, &Stop).err();
+    assert!(matches!(error, Some(LearnError::Stopped)) && !reading.exists(), "{error:?}");
+
     fs::create_dir(&full)?;
     fs::write(full.join("letter.txt"), "dear")?;
     let error = learn([file.as_path()], &full).err();
@@ -242,3 +253,23 @@ const _: fn() = || {
     is_shared::<Predictor>();
     is_shared::<LearnedRelation>();
 };
+
+#[test]
+fn a_graph_in_memory_and_a_store_of_it_are_learned_from_alike() -> Result<(), Box<dyn Error>> {
+    let dir = tempfile::tempdir()?;
+    let [file, kg, out] = ["facts.tsv", "kg", "out"].map(|name| dir.path().join(name));
+    fs::write(&file, people(6))?;
+    let imported = import(&[file.as_path().into()], &ImportOptions::default(), &())?;
+    let learning = Learning::default();
+    let (graph, tasks) = (&imported.graph, &imported.tasks);
+    let predictor = learning.learn_graph(graph, tasks, imported.inputs.clone(), &out, &())?;
+    assert_eq!(predictor.store().manifest.inputs, imported.inputs);
+    // Nothing is left to do for the store of the same graph.
+    Store::write(&kg, graph, tasks, Vec::new())?;
+    learning.learn_store(&Store::open(&kg)?, &out, &StopAt::once())?;
+    fs::write(&file, people(7))?;
+    let other = import(&[file.as_path().into()], &ImportOptions::default(), &())?;
+    let error = learning.learn_graph(&other.graph, &other.tasks, Vec::new(), &out, &()).err();
+    assert!(matches!(error, Some(LearnError::Other { .. })), "{error:?}");
+    Ok(())
+}

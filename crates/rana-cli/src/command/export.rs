@@ -7,6 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use rana::embed::format::{TableFormat, VectorFiles, export_vectors};
 use rana::embed::{EmbeddingSet, ModelKind, Norm};
+use rana::export_neo4j;
 use rana::graph::format::{ExportError, FactFormat, export_facts, export_release};
 use rana::graph::{Fact, Store, write_file_atomically};
 use rana::models::OpenedRun;
@@ -26,8 +27,10 @@ Examples:
   rana export kg --format ntriples --out - | gzip > graph.nt.gz
   rana export kg --format nell-one --out benchmark      (a directory: facts, tasks, candidates, filter)
   rana export kg --format npy --out vectors             (a directory: entity2vec.npy, relation2vec.npy)
+  rana export kg --format neo4j --out neo4j             (a directory: nodes.csv, relationships.csv, relation_vectors.csv)
 
-safetensors, npy and text (entity2vec.TransE) are formats of vectors, the others of facts. \
+safetensors, npy and text (entity2vec.TransE) are formats of vectors, neo4j has facts and the vectors of TransE if there \
+are any, and the others have facts. \
 N-Triples: a name that is not an IRI is written as urn:rana:name:… and read back as it was; labels \
 are written as rdfs:label.")]
 pub(crate) struct ExportArgs {
@@ -52,12 +55,16 @@ pub(crate) struct ExportArgs {
 enum Target {
     Facts(FactFormat),
     Release,
+    Neo4j,
     Vectors(TableFormat),
 }
 
 fn target() -> impl TypedValueParser<Value = Target> {
-    let names = ["tsv", "ntriples", "parquet", "nell-one", "safetensors", "npy", "text"];
+    let names = ["tsv", "ntriples", "parquet", "nell-one", "neo4j", "safetensors", "npy", "text"];
     PossibleValuesParser::new(names).map(|text| {
+        if text == "neo4j" {
+            return Target::Neo4j;
+        }
         let vectors = || text.parse().map_or(Target::Release, Target::Vectors);
         text.parse().map_or_else(|_| vectors(), Target::Facts)
     })
@@ -75,7 +82,8 @@ impl ExportArgs {
             Target::Vectors(_) if self.with_tasks => {
                 "--with-tasks is for facts, not for vectors; leave it out"
             }
-            Target::Facts(_) | Target::Release if self.model.is_some() => {
+            Target::Neo4j if self.with_tasks => "--with-tasks is not for neo4j; leave it out",
+            Target::Facts(_) | Target::Release | Target::Neo4j if self.model.is_some() => {
                 "--model is for vectors, not for facts; leave it out, or choose a format of vectors"
             }
             _ if to_stdout => return terminal.refuse_json("the facts"),
@@ -101,6 +109,13 @@ pub(crate) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<(), CliError
         |error: ExportError| CliError::Export { file: args.out.display().to_string(), source: error.into() };
     let written = match args.format {
         Target::Vectors(format) => return vectors(args, &store, format, terminal),
+        Target::Neo4j => {
+            // The library of Neo4j has one model of vectors: translations.
+            let path = vectors_path(&args.store, ModelKind::TransE);
+            let set = path.is_dir().then(|| EmbeddingSet::open(&path, &store.graph)).transpose()?;
+            export_neo4j(&args.out, &store.graph, set.as_ref())?;
+            store.graph.facts().len()
+        }
         Target::Release => {
             export_release(&args.out, &store.graph, &store.tasks).map_err(failed)?;
             store.graph.facts().len()

@@ -18,6 +18,7 @@ pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod learn;
 pub(crate) mod man;
+pub(crate) mod mcp;
 pub(crate) mod quickstart;
 pub(crate) mod relate;
 pub(crate) mod reproduce;
@@ -36,7 +37,7 @@ use crate::terminal::Terminal;
 
 pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<(), CliError> {
     // A server stops by itself.
-    if !matches!(command, Command::Serve(_) | Command::Quickstart(_)) {
+    if !matches!(command, Command::Serve(_) | Command::Mcp(_) | Command::Quickstart(_)) {
         clean_up_on_interrupt();
     }
     match command {
@@ -57,6 +58,7 @@ pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<(), CliError>
         Command::Update(args) => update::run(&args, terminal),
         Command::Serve(args) => serve::run(&args, terminal),
         Command::Health(args) => health::run(&args, terminal),
+        Command::Mcp(args) => mcp::run(&args, terminal),
         Command::Reproduce(args) => reproduce::run(&args, terminal),
         Command::Episodes(args) => episodes::run(&args, terminal),
         Command::Export(args) => export::run(&args, terminal),

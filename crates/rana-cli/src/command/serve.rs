@@ -110,6 +110,30 @@ fn start_log(level: LogLevel, as_json: bool) {
     };
 }
 
+impl ServerArgs {
+    /// The settings of a server of a run.
+    pub(crate) fn config(&self, run: &Path) -> Result<ServerConfig, CliError> {
+        let default = Limits::default();
+        let limits = Limits {
+            computations: self.threads.map_or(default.computations, usize::from),
+            body_bytes: self.max_body,
+            heads: self.max_heads,
+            supports: self.max_supports,
+            request_seconds: self.max_seconds,
+            ..default
+        };
+        let decisions = self.decisions.clone().unwrap_or_else(|| run.join("decisions.jsonl"));
+        let settings =
+            ServerSettings { address: self.listen.clone(), token: self.token.clone(), decisions, limits };
+        ServerConfig::new(settings).map_err(|error| CliError::Usage(error.to_string()))
+    }
+
+    /// Writes what the server logs to standard error.
+    pub(crate) fn start_log(&self) {
+        start_log(self.log, self.log_json);
+    }
+}
+
 pub(crate) fn run(args: &ServeArgs, terminal: &Terminal) -> Result<(), CliError> {
     use_one_arena();
     serve(&args.run, args.graph.as_deref(), &args.server, "", terminal)
@@ -123,20 +147,8 @@ pub(crate) fn serve(
     page: &str,
     terminal: &Terminal,
 ) -> Result<(), CliError> {
-    let default = Limits::default();
-    let limits = Limits {
-        computations: args.threads.map_or(default.computations, usize::from),
-        body_bytes: args.max_body,
-        heads: args.max_heads,
-        supports: args.max_supports,
-        request_seconds: args.max_seconds,
-        ..default
-    };
-    let decisions = args.decisions.clone().unwrap_or_else(|| run.join("decisions.jsonl"));
-    let settings =
-        ServerSettings { address: args.listen.clone(), token: args.token.clone(), decisions, limits };
-    let config = ServerConfig::new(settings).map_err(|error| CliError::Usage(error.to_string()))?;
-    start_log(args.log, args.log_json);
+    let config = args.config(run)?;
+    args.start_log();
     let busy = terminal.busy("opening the run");
     let server = Server::bind(Predictor::open(run, graph)?, config)?;
     drop(busy);

@@ -14,6 +14,7 @@ mod faults;
 mod fuse;
 mod golden;
 mod learn;
+mod mcp;
 mod models;
 mod old_runs;
 mod reproduce;

@@ -199,8 +199,11 @@ impl Columns {
         Role::ALL.iter().any(|role| matches!(self.of(*role), Some(Column::Name(_))))
     }
 
-    /// The zero-based positions of head, relation and tail under a header.
-    pub(crate) fn resolve_header(&self, file: &str, header: &[String]) -> Result<[usize; 3], FormatError> {
+    /// The zero-based positions of head, relation and tail under a header. `file` stands in messages.
+    ///
+    /// # Errors
+    /// If a column is not there, or the header does not say which ones they are.
+    pub fn resolve_header(&self, file: &str, header: &[String]) -> Result<[usize; 3], FormatError> {
         self.resolve(file, header.len(), |role| match self.of(role) {
             Some(Column::Number(number)) => Ok(number - 1),
             Some(Column::Name(name)) => header

@@ -152,6 +152,9 @@ pub enum FormatError {
         /// The cargo feature that brings its reader.
         feature: &'static str,
     },
+    /// The observer asked to stop ([`Observer::should_stop`](crate::Observer::should_stop)).
+    #[error("stopped while reading; nothing is kept of what was read")]
+    Stopped,
     /// A benchmark directory lacks a file or contradicts itself.
     #[error("{file}: {problem}")]
     Release {

@@ -33,7 +33,7 @@ impl Source {
         let raw: Box<dyn Read> = match self {
             Self::Path(path) => Box::new(File::open(path).map_err(FormatError::io(&name, "open the file"))?),
             Self::Stdin => Box::new(io::stdin().lock()),
-            Self::Memory { bytes, .. } => Box::new(Cursor::new(*bytes)),
+            Self::Memory { bytes, .. } => Box::new(Cursor::new(bytes.clone())),
         };
         let hashing = Rc::new(RefCell::new(HashingReader { raw, hash: Sha256::new(), bytes: 0, progress }));
         let mut raw = BufReader::with_capacity(BUFFER, SharedReader(Rc::clone(&hashing)));

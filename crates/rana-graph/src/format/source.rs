@@ -1,5 +1,6 @@
 //! [`Source`]: an input of an import: a file, a directory, standard input, or bytes in memory.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// One input: a file, a directory, standard input, or bytes in memory.
@@ -14,7 +15,7 @@ pub enum Source {
         /// The name to detect the format from and to report errors under.
         name: String,
         /// The content.
-        bytes: &'static [u8],
+        bytes: Cow<'static, [u8]>,
     },
 }
 

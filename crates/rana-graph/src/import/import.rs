@@ -12,6 +12,7 @@ use crate::format::{
     release_size,
 };
 use crate::graph_builder::GraphBuilder;
+use crate::held_out::HeldOut;
 use crate::malformed_input::MalformedInput;
 use crate::observer::{Observer, Unit};
 use crate::prefixes::Prefixes;
@@ -27,7 +28,7 @@ use crate::tasks::TaskSetBuilder;
 ///
 /// ```
 /// use rana_graph::{ImportOptions, import, format::Source};
-/// let facts = Source::Memory { name: "cities.csv".into(), bytes: b"paris,capital_of,france\n" };
+/// let facts = Source::Memory { name: "cities.csv".into(), bytes: b"paris,capital_of,france\n"[..].into() };
 /// let imported = import(&[facts], &ImportOptions::default(), &())?;
 /// assert_eq!(imported.report.counts.entities, 2);
 /// # Ok::<(), rana_graph::format::FormatError>(())
@@ -35,7 +36,7 @@ use crate::tasks::TaskSetBuilder;
 ///
 /// # Errors
 /// At the first source that cannot be read or has no known format, and unless `lenient` at the first
-/// malformed place, with file, line and column.
+/// malformed place, with file, line and column. [`FormatError::Stopped`] if `progress` asks to stop.
 pub fn import(
     sources: &[Source],
     options: &ImportOptions,
@@ -56,7 +57,8 @@ pub fn import(
         },
     );
     progress.end();
-    Ok(finish(builder, read?, &sources, options))
+    let held_out = sources.iter().filter_map(|planned| planned.held_out);
+    Ok(finish(builder, read?, held_out, options))
 }
 
 /// The release directory among the sources, if there is one; it must be the only source.
@@ -76,11 +78,11 @@ fn release_directory<'s>(
 }
 
 /// What was read from all sources.
-struct Read {
-    inputs: Vec<Input>,
-    reports: Vec<SourceReport>,
-    skipped: MalformedInput,
-    prefixes: Prefixes,
+pub(super) struct Read {
+    pub(super) inputs: Vec<Input>,
+    pub(super) reports: Vec<SourceReport>,
+    pub(super) skipped: MalformedInput,
+    pub(super) prefixes: Prefixes,
 }
 
 /// Reads one source after the other and sends their statements to the thread that builds the graph.
@@ -115,6 +117,8 @@ fn read_sources(
             skipped: read.skipped.with_same_policy(),
             prefixes: &mut read.prefixes,
             sender,
+            observer: progress,
+            statements: 0,
         };
         let read_options = ReadOptions { delimited: &options.delimited, number };
         read_facts(format, &mut open, &read_options, &mut interpreter)?;
@@ -128,7 +132,7 @@ fn read_sources(
 }
 
 /// Adds a batch of statements to a graph.
-fn add(builder: &mut GraphBuilder, batch: &Batch) {
+pub(super) fn add(builder: &mut GraphBuilder, batch: &Batch) {
     builder.add_batch(batch);
     for NamedStatement { kind, names: [name, relation, value], .. } in batch.iter() {
         match kind {
@@ -146,10 +150,14 @@ fn add(builder: &mut GraphBuilder, batch: &Batch) {
     }
 }
 
-fn finish(mut builder: GraphBuilder, read: Read, sources: &[Planned], options: &ImportOptions) -> Imported {
+pub(super) fn finish(
+    mut builder: GraphBuilder,
+    read: Read,
+    held_out: impl Iterator<Item = HeldOut>,
+    options: &ImportOptions,
+) -> Imported {
     let (duplicates, self_loops) = (builder.duplicate_count(), builder.self_loop_count());
-    let asked = sources.iter().filter_map(|planned| planned.held_out);
-    let held_out = asked.map(|part| (part, builder.held_out_report(part))).collect();
+    let held_out = held_out.map(|part| (part, builder.held_out_report(part))).collect();
     builder.set_prefixes(read.prefixes);
     let graph = builder.finish();
     let tasks = TaskSetBuilder::default().finish();

@@ -5,6 +5,7 @@ use super::import_report::SourceReport;
 use crate::format::{Format, FormatError, Literal, Sink, Statement};
 use crate::graph_builder::LabelRank;
 use crate::malformed_input::MalformedInput;
+use crate::observer::Observer;
 use crate::prefixes::Prefixes;
 use crate::statement_batch::{BatchSender, Disconnected, Kind};
 
@@ -16,7 +17,13 @@ pub(super) struct Interpreter<'a> {
     pub(super) skipped: MalformedInput,
     pub(super) prefixes: &'a mut Prefixes,
     pub(super) sender: &'a mut BatchSender,
+    pub(super) observer: &'a dyn Observer,
+    /// Statements of this source so far.
+    pub(super) statements: u64,
 }
+
+/// The observer is asked whether to stop once in so many statements.
+const STATEMENTS_PER_ASK: u64 = 4096;
 
 impl Interpreter<'_> {
     fn fact(&mut self, names: [&str; 3]) -> Result<(), Disconnected> {
@@ -73,6 +80,10 @@ impl Interpreter<'_> {
 
 impl Sink for Interpreter<'_> {
     fn statement(&mut self, statement: Statement<'_>, _: Option<u64>) -> Result<(), FormatError> {
+        if self.statements.is_multiple_of(STATEMENTS_PER_ASK) && self.observer.should_stop() {
+            return Err(FormatError::Stopped);
+        }
+        self.statements += 1;
         let sent = match statement {
             Statement::Fact { head, relation, tail } => self.fact([head, relation, tail]),
             Statement::Literal { head, relation, literal } => self.literal(head, relation, literal),

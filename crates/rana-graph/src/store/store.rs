@@ -68,6 +68,12 @@ impl Store {
         write::write(path.as_ref(), graph, tasks, inputs)
     }
 
+    /// What identifies a graph and its tasks: [`Manifest::data`] of a store of them.
+    #[must_use]
+    pub fn identity(graph: &Graph, tasks: &TaskSet) -> String {
+        write::identity(graph, tasks)
+    }
+
     /// Whether `path` looks like a graph store: it has a manifest of this format, valid or damaged.
     #[must_use]
     pub fn is_store(path: impl AsRef<Path>) -> bool {

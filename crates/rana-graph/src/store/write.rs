@@ -29,8 +29,7 @@ pub(super) fn write(
     let lock = DirectoryLock::take(&path.join(LOCK)).map_err(StoreError::io(path, "lock the store"))?;
     let _lock = lock.ok_or_else(|| StoreError::Locked { path: path.to_owned() })?;
     let arrays = arrays(graph, tasks);
-    let files: BTreeMap<String, FileRecord> =
-        arrays.par_iter().map(|(name, bytes)| ((*name).to_owned(), FileRecord::of(bytes))).collect();
+    let files = records(&arrays);
     let mut manifest = Manifest {
         format: FORMAT.to_owned(),
         version: STORE_VERSION,
@@ -58,6 +57,15 @@ pub(super) fn write(
     }
     remove_leftovers(path, &manifest.data);
     Ok(manifest)
+}
+
+/// What identifies a graph and its tasks.
+pub(super) fn identity(graph: &Graph, tasks: &TaskSet) -> String {
+    data_name(&records(&arrays(graph, tasks)))
+}
+
+fn records(arrays: &[(&'static str, &[u8])]) -> BTreeMap<String, FileRecord> {
+    arrays.par_iter().map(|(name, bytes)| ((*name).to_owned(), FileRecord::of(bytes))).collect()
 }
 
 /// The name of the arrays' directory. It is a hash of their content, so writing the same graph twice

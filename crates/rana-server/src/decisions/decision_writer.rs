@@ -64,6 +64,14 @@ impl DecisionWriter {
         Ok(Self { sender, index, thread: Mutex::new(Some(thread)), torn, found })
     }
 
+    /// Keeps nothing: for servers whose clients may record no decisions. No file is opened.
+    pub(crate) fn none() -> Self {
+        // Nobody receives, so whatever is submitted is refused.
+        let (sender, _) = mpsc::channel(1);
+        let index = Arc::new(RwLock::new(DecisionIndex::default()));
+        Self { sender, index, thread: Mutex::new(None), torn: None, found: 0 }
+    }
+
     /// Saves a decision and gives its number once it is on disk.
     pub(crate) async fn keep(&self, draft: Draft) -> Result<u64, NotKept> {
         let (reply, kept) = oneshot::channel();

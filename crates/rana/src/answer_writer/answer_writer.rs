@@ -427,7 +427,7 @@ mod tests {
 
     #[cfg(any(feature = "parquet", feature = "rdf"))]
     fn read_back(name: &str, answers: Vec<u8>) -> rana_graph::Graph {
-        let source = rana_graph::format::Source::Memory { name: name.to_owned(), bytes: answers.leak() };
+        let source = rana_graph::format::Source::Memory { name: name.to_owned(), bytes: answers.into() };
         rana_graph::import(&[source], &rana_graph::ImportOptions::default(), &()).unwrap().graph
     }
 

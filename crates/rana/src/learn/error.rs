@@ -17,7 +17,7 @@ use crate::predictor::{PredictorError, UnknownRelation};
 pub enum LearnError {
     /// A file cannot be read.
     #[error(transparent)]
-    Import(#[from] FormatError),
+    Import(FormatError),
     /// The graph has no facts.
     #[error("the files hold no facts, so there is nothing to learn from")]
     NoFacts,
@@ -89,4 +89,13 @@ pub enum LearnError {
         /// What the operating system says.
         source: io::Error,
     },
+}
+
+impl From<FormatError> for LearnError {
+    fn from(error: FormatError) -> Self {
+        match error {
+            FormatError::Stopped => Self::Stopped,
+            error => Self::Import(error),
+        }
+    }
 }

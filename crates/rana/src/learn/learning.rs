@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use rana_embed::{EmbedConfig, EmbeddingSet, ModelKind};
 use rana_fewshot::{CandidateRule, Direction};
 use rana_graph::format::Source;
-use rana_graph::{Graph, ImportOptions, Observer, Pair, Split, Store, TaskSet, TaskSetBuilder, import};
+use rana_graph::{
+    Graph, ImportOptions, Input, Observer, Pair, Split, Store, TaskSet, TaskSetBuilder, import,
+};
 use rana_models::OpenedRun;
 use rana_models::fused::{EvidenceRun, FusedScores, HeadsEvidence, PartPaths, Sources};
 use rana_models::paths::EdgeIndex;
@@ -127,10 +129,44 @@ impl Learning {
         out: impl AsRef<Path>,
         observer: &dyn Observer,
     ) -> Result<Predictor, LearnError> {
-        let (graph, tasks) = self.left_out(&store.graph, &store.tasks)?;
-        let write =
-            |path: &Path| Store::write(path, &graph, &tasks, store.manifest.inputs.clone()).map(|_| ());
-        self.learn_into(out.as_ref(), vec![store.manifest.data.clone()], write, observer)
+        let inputs = store.manifest.inputs.clone();
+        self.learn_identified(
+            (&store.graph, &store.tasks),
+            store.manifest.data.clone(),
+            inputs,
+            out,
+            observer,
+        )
+    }
+
+    /// The same from a graph in memory, which is kept in the directory. `inputs` says what it was made from.
+    ///
+    /// A store of the same graph gives the same directory.
+    ///
+    /// # Errors
+    /// As [`learn`](Self::learn).
+    pub fn learn_graph(
+        &self,
+        graph: &Graph,
+        tasks: &TaskSet,
+        inputs: Vec<Input>,
+        out: impl AsRef<Path>,
+        observer: &dyn Observer,
+    ) -> Result<Predictor, LearnError> {
+        self.learn_identified((graph, tasks), Store::identity(graph, tasks), inputs, out, observer)
+    }
+
+    fn learn_identified(
+        &self,
+        (graph, tasks): (&Graph, &TaskSet),
+        identity: String,
+        inputs: Vec<Input>,
+        out: impl AsRef<Path>,
+        observer: &dyn Observer,
+    ) -> Result<Predictor, LearnError> {
+        let (graph, tasks) = self.left_out(graph, tasks)?;
+        let write = |path: &Path| Store::write(path, &graph, &tasks, inputs).map(|_| ());
+        self.learn_into(out.as_ref(), vec![identity], write, observer)
     }
 
     /// The graph without the relations that are left out, which become test tasks.

@@ -1,14 +1,14 @@
 //! [`Answering`]: completes heads with a learned relation.
 
 use rana::answer_writer::AnsweredFact;
-use rana::graph::{EntityId, Observer, Pair, Unit};
-use rana::predictor::{Answer, AnswerLimits, Explanation, LearnedRelation};
+use rana::graph::{EntityId, Pair};
+use rana::predictor::{Answer, AnswerLimits, Explanation, LearnedRelation, for_each_head};
 use rayon::prelude::*;
 
 use crate::terminal::Terminal;
 
-/// Heads that are completed at once: their answers wait for each other.
-const TOGETHER: usize = 512;
+/// How many heads are asked again to say why there is no answer.
+const ASKED_AGAIN: usize = 512;
 
 /// A learned relation and what is wanted of it.
 pub(super) struct Answering<'a> {
@@ -47,15 +47,8 @@ impl Answering<'_> {
         terminal: &Terminal,
         take: &mut dyn FnMut(Answered) -> Result<(), E>,
     ) -> Result<(), E> {
-        let progress = terminal.progress();
-        progress.begin("completing", Some(heads.len() as u64), Unit::Steps);
-        for together in heads.chunks(TOGETHER) {
-            let answered: Vec<Answered> = together.par_iter().map(|&head| self.complete(head)).collect();
-            answered.into_iter().try_for_each(&mut *take)?;
-            progress.advance(together.len() as u64);
-        }
-        progress.end();
-        Ok(())
+        // The bar never asks to stop.
+        for_each_head(heads, &terminal.progress(), |head| self.complete(head), take).map(|_| ())
     }
 
     /// All answers; if heads were not named one by one, the surest first.
@@ -84,7 +77,7 @@ impl Answering<'_> {
 
     /// Why there is no answer at all: the limits, if any answer is there without them.
     pub(super) fn why_no_answer(&self, heads: &[EntityId]) -> String {
-        let first = &heads[..heads.len().min(TOGETHER)];
+        let first = &heads[..heads.len().min(ASKED_AGAIN)];
         let unlimited = AnswerLimits { top: 1, min_score: None, min_confidence: None };
         let surest = first
             .par_iter()

@@ -5,11 +5,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use rana::embed::link_prediction::TieRule;
-use rana::eval::confidence::{Calibration, Reliability};
+use rana::eval::confidence::Calibration;
 use rana::eval::{CandidatePolicy, CardSettings, EvaluationCard, FewShotError, NamedModel};
 use rana::fewshot::EpisodeError;
 use rana::graph::{Split, Store, write_file_atomically};
-use rana::models::Baseline;
 use rana::report::html_page;
 use serde::Serialize;
 
@@ -89,26 +88,10 @@ impl CardMaker<'_> {
             let store = store.path.display().to_string();
             return Err(CliError::NoTasks { store, split: settings.split });
         }
-        let baselines = Baseline::all(&store.graph);
-        let mut rows = others.to_vec();
-        // The strongest baseline comes first.
-        rows.extend(baselines.iter().rev().map(|of| (of.kind().name(), of as _)));
-        let progress = terminal.progress();
-        let card = settings.evaluate(subject, &rows, &store.graph, &store.tasks, &progress);
+        let maker = rana::CardMaker { store, settings, details, calibration };
+        let card = maker.make(subject, others, &terminal.progress());
         let mut card = card.map_err(|error| named(error, store))?;
-        if let Some(calibration) = calibration {
-            let of = (&store.graph, &store.tasks, settings.split);
-            card.confidence = Some(
-                Reliability::measure(calibration, subject.1, of.0, of.1, of.2, settings.shots)
-                    .map_err(|error| named(error, store))?,
-            );
-        }
-        card.provenance.details = details.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         card.provenance.details.insert("commit".to_owned(), env!("RANA_COMMIT").to_owned());
-        card.provenance.details.insert("dataset".to_owned(), store.manifest.data.clone());
-        for input in &store.manifest.inputs {
-            card.provenance.details.insert(format!("sha256 of {}", input.name), input.sha256.clone());
-        }
         Ok(card)
     }
 }

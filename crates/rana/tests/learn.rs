@@ -182,17 +182,6 @@ fn what_cannot_be_learned_from_is_refused_and_nothing_of_others_is_touched() -> 
     let error = Learning::default().learn([file.as_path()], &out, &StopAt::once()).err();
     assert!(matches!(error, Some(LearnError::Stopped)), "{error:?}");
 
-    /// Stops at once.
-    struct Stop;
-    impl Observer for Stop {
-        fn should_stop(&self) -> bool {
-            true
-        }
-    }
-    let reading = dir.path().join("reading");
-    let error = Learning::default().learn([file.as_path()], &reading, &Stop).err();
-    assert!(matches!(error, Some(LearnError::Stopped)) && !reading.exists(), "{error:?}");
-
     fs::create_dir(&full)?;
     fs::write(full.join("letter.txt"), "dear")?;
     let error = learn([file.as_path()], &full).err();

@@ -22,8 +22,8 @@ pub(super) struct Interpreter<'a> {
     pub(super) statements: u64,
 }
 
-/// The observer is asked whether to stop once in so many statements.
-const STATEMENTS_PER_ASK: u64 = 4096;
+/// The observer is asked whether to stop once in so many statements: a few times a second. Smaller files are read to their end.
+const STATEMENTS_PER_ASK: u64 = 1 << 16;
 
 impl Interpreter<'_> {
     fn fact(&mut self, names: [&str; 3]) -> Result<(), Disconnected> {
@@ -80,10 +80,10 @@ impl Interpreter<'_> {
 
 impl Sink for Interpreter<'_> {
     fn statement(&mut self, statement: Statement<'_>, _: Option<u64>) -> Result<(), FormatError> {
+        self.statements += 1;
         if self.statements.is_multiple_of(STATEMENTS_PER_ASK) && self.observer.should_stop() {
             return Err(FormatError::Stopped);
         }
-        self.statements += 1;
         let sent = match statement {
             Statement::Fact { head, relation, tail } => self.fact([head, relation, tail]),
             Statement::Literal { head, relation, literal } => self.literal(head, relation, literal),

@@ -32,7 +32,7 @@ const WITHHELD: [(usize, &str); 4] =
     [(6, "married"), (17, "married"), (20, "citizen_of"), (33, "citizen_of")];
 
 fn predictor(dir: &tempfile::TempDir) -> Predictor {
-    let source = Source::Memory { name: "facts.tsv".to_owned(), bytes: facts(&WITHHELD).leak().as_bytes() };
+    let source = Source::Memory { name: "facts.tsv".to_owned(), bytes: facts(&WITHHELD).into_bytes().into() };
     // Vectors are not looked at, so none are trained.
     let learning = Learning { budget: Some(Duration::from_millis(1)), ..Learning::default() };
     learning.learn([source], dir.path().join("learned"), &()).unwrap()

@@ -60,7 +60,7 @@ def warm(path: Path) -> None:
 
 
 def measure(*command) -> dict:
-    """Wall time and peak memory of a fresh process, and what it printed."""
+    """Wall time, processor time and peak memory of a fresh process, and what it printed."""
     # Files rather than pipes: a pipe nobody empties could block the child.
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start = time.perf_counter()
@@ -73,7 +73,8 @@ def measure(*command) -> dict:
         sys.exit(f"{' '.join(map(str, command))}: exit code {child.returncode}\n{stderr}")
     # ru_maxrss is in kilobytes, except on macOS.
     unit = 1 if sys.platform == "darwin" else 1024
-    return {"seconds": seconds, "peak_mb": usage.ru_maxrss * unit / 1e6, "stdout": stdout}
+    processor = usage.ru_utime + usage.ru_stime
+    return {"seconds": seconds, "cpu_seconds": processor, "peak_mb": usage.ru_maxrss * unit / 1e6, "stdout": stdout}
 
 
 def whole(file) -> str:

@@ -11,15 +11,14 @@ milliseconds of a gradient and of a whole step, as JSON.
 
 import json
 import math
-import statistics
 import sys
-import time
 import warnings
 
-import numpy
 import torch
 from torch import nn
 from torch.nn import functional
+
+from torch_models.steps import distance, milliseconds, read
 
 GAMMA, ETA, LEARNING_RATE = 12.0, 1.0, 0.01
 
@@ -55,36 +54,6 @@ def main() -> None:
         "gradient_ms": milliseconds(gradient, repeats),
         "step_ms": milliseconds(step, repeats),
     }))
-
-
-def read(path: str) -> dict:
-    """The tensors of a safetensors file."""
-    kinds = {"F32": numpy.float32, "U32": numpy.uint32}
-    with open(path, "rb") as file:
-        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-        data = file.read()
-    tensors = {}
-    for name, info in header.items():
-        start, end = info["data_offsets"]
-        values = numpy.frombuffer(data[start:end], kinds[info["dtype"]]).reshape(info["shape"])
-        # PyTorch looks rows up by signed ids.
-        tensors[name] = torch.from_numpy(values.astype(numpy.int64 if info["dtype"] == "U32" else values.dtype))
-    return tensors
-
-
-def distance(own: torch.Tensor, other: torch.Tensor) -> float:
-    return ((own - other).norm() / other.norm()).item()
-
-
-def milliseconds(work, repeats: int) -> dict:
-    for _ in range(5):
-        work()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append((time.perf_counter() - start) * 1e3)
-    return {"median": statistics.median(times), "min": min(times)}
 
 
 class Rana(nn.Module):

@@ -5,12 +5,13 @@
 //! the encoder takes, and `--dump` writes the inputs and the gradient of one batch for others to compare.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod step_parts;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 use rana_embed::Table;
-use rana_embed::format::{Tensor, Values, write_tensors};
+use rana_embed::format::write_tensors;
 use rana_fewshot::TrainingTasks;
 use rana_graph::format::Source;
 use rana_graph::{
@@ -18,10 +19,9 @@ use rana_graph::{
     keyed_rng,
 };
 use rana_models::rana::{RanaConfig, TrainEntities};
-use rana_models::training::{
-    Contrasts, MetaTask, Parameters, RunConfig, StartVectors, Trainer, TrainerConfig,
-};
+use rana_models::training::{MetaTask, Parameters, RunConfig, StartVectors, Trainer, TrainerConfig};
 use rand::RngExt;
+use step_parts::{Named, contrasts, milliseconds, neighbours, unit_vectors};
 
 struct Arguments {
     data: PathBuf,
@@ -83,61 +83,10 @@ fn filled(graph: &Graph, neighbours: usize) -> Graph {
     builder.finish()
 }
 
-/// Random vectors of norm 1, as pre-training leaves them.
-fn unit_vectors(rows: usize, dim: usize, seed: u64) -> Vec<f32> {
-    let mut rng = keyed_rng([seed, 0, 0, 0]);
-    let mut values: Vec<f32> = (0..rows * dim).map(|_| rng.random_range(-1.0..1.0)).collect();
-    for row in values.chunks_exact_mut(dim) {
-        let norm = row.iter().map(|value| value * value).sum::<f32>().sqrt();
-        row.iter_mut().for_each(|value| *value /= norm);
-    }
-    values
-}
-
-/// Milliseconds of each of some repetitions, the median first, then the least.
-fn milliseconds(warm_up: usize, repeats: usize, mut work: impl FnMut()) -> serde_json::Value {
-    (0..warm_up).for_each(|_| work());
-    let mut times: Vec<f64> = (0..repeats)
-        .map(|_| {
-            let start = Instant::now();
-            work();
-            start.elapsed().as_secs_f64() * 1e3
-        })
-        .collect();
-    times.sort_by(f64::total_cmp);
-    serde_json::json!({ "median": times[times.len() / 2], "min": times[0] })
-}
-
-/// The ids of some contrasts, task by task: heads, tails and negatives.
-fn ids<'t>(contrasts: &(impl Iterator<Item = &'t Contrasts> + Clone)) -> [Vec<u32>; 3] {
-    let pairs = || contrasts.clone().flat_map(Contrasts::pairs);
-    [
-        pairs().map(|pair| pair.head.0).collect(),
-        pairs().map(|pair| pair.tail.0).collect(),
-        contrasts.clone().flat_map(Contrasts::negatives).map(|negative| negative.0).collect(),
-    ]
-}
-
-/// Every entity's neighbours in as many places as there may be: their relations, themselves, how many.
-fn neighbours(graph: &Graph, most: usize) -> [Vec<u32>; 3] {
-    let [mut relations, mut entities, mut counts] = [(); 3].map(|()| Vec::new());
-    for entity in graph.entities() {
-        let edges = graph.neighbours(entity);
-        let edges = &edges[..edges.len().min(most)];
-        relations.extend(edges.iter().map(|edge| edge.relation.index() as u32));
-        entities.extend(edges.iter().map(|edge| edge.entity.0));
-        counts.push(edges.len() as u32);
-        relations.resize(counts.len() * most, 0);
-        entities.resize(counts.len() * most, 0);
-    }
-    [relations, entities, counts]
-}
-
 /// What goes into a batch's gradient and what comes out.
 struct Dump<'a> {
     graph: &'a Graph,
     config: &'a RanaConfig,
-    trainer: &'a TrainerConfig,
     batch: &'a [MetaTask],
     before: &'a Parameters,
     gradient: &'a [f32],
@@ -147,44 +96,28 @@ struct Dump<'a> {
 
 impl Dump<'_> {
     fn write(&self, path: &Path) {
-        let Self { graph, config, trainer, batch, before, gradient, after } = *self;
-        let dim = before.rows.dim();
-        let [relations, entities, counts] = neighbours(graph, config.neighbours);
-        let support = ids(&batch.iter().map(|task| &task.support));
-        let query = ids(&batch.iter().map(|task| &task.query));
+        let Self { graph, config, batch, before, gradient, after } = *self;
+        let (all, dim) = (graph.entity_count(), before.rows.dim());
         let rows: Vec<f32> = graph.entities().flat_map(|entity| before.rows.base(entity)).copied().collect();
         let learned: Vec<u32> = after.rows.learned().iter().map(|entity| entity.0).collect();
-        let tensor = |name: &str, shape: &[usize], values| Tensor {
-            name: name.to_owned(),
-            shape: shape.to_vec(),
-            values,
-        };
-        let (all, most) = (graph.entity_count(), config.neighbours);
+        let values = after.rows.learned_values().to_vec();
         let mut tensors = vec![
-            tensor("entities", &[all, dim], Values::F32(&rows)),
-            tensor("relations", &[before.relations.len() / dim, dim], Values::F32(&before.relations)),
-            tensor("neighbours.relations", &[all, most], Values::U32(&relations)),
-            tensor("neighbours.entities", &[all, most], Values::U32(&entities)),
-            tensor("neighbours.counts", &[all], Values::U32(&counts)),
-            tensor("learned.entities", &[learned.len()], Values::U32(&learned)),
-            tensor("learned.rows", &[learned.len(), dim], Values::F32(after.rows.learned_values())),
+            Named::values("entities", &[all, dim], rows),
+            Named::values("relations", &[before.relations.len() / dim, dim], before.relations.clone()),
+            Named::values("learned.rows", &[learned.len(), dim], values),
+            Named::ids("learned.entities", &[learned.len()], learned),
         ];
-        for (name, pairs, [heads, tails, negatives]) in
-            [("support", trainer.shots, &support), ("query", trainer.queries, &query)]
-        {
-            let tasks = batch.len();
-            tensors.push(tensor(&format!("{name}.heads"), &[tasks, pairs], Values::U32(heads)));
-            tensors.push(tensor(&format!("{name}.tails"), &[tasks, pairs], Values::U32(tails)));
-            let shape = [tasks, pairs, config.negatives];
-            tensors.push(tensor(&format!("{name}.negatives"), &shape, Values::U32(negatives)));
-        }
+        tensors.extend(neighbours(graph, config.neighbours));
+        tensors.extend(contrasts("support", batch, |task| &task.support));
+        tensors.extend(contrasts("query", batch, |task| &task.query));
         for block in before.layout.blocks.blocks() {
             let shape = [block.rows, block.columns];
             for (kind, values) in [("weight", before.weights.as_slice()), ("gradient", gradient)] {
-                let values = Values::F32(&values[block.range()]);
-                tensors.push(tensor(&format!("{kind}.{}", block.name), &shape, values));
+                let values = values[block.range()].to_vec();
+                tensors.push(Named::values(format!("{kind}.{}", block.name), &shape, values));
             }
         }
+        let tensors: Vec<_> = tensors.iter().map(Named::tensor).collect();
         let mut bytes = Vec::new();
         write_tensors(&mut bytes, None, &tensors).unwrap();
         std::fs::write(path, bytes).unwrap();
@@ -216,7 +149,7 @@ fn measured(arguments: &Arguments, config: &RanaConfig, graph: &Graph, tasks: &T
     };
     let settings = TrainerConfig { batch: arguments.tasks, steps: u64::MAX, ..TrainerConfig::default() };
     let tasks = TrainingTasks::new(graph, tasks, settings.fold, settings.data_mode, settings.candidates);
-    let run = RunConfig::new(settings.clone(), config.clone());
+    let run = RunConfig::new(settings, config.clone());
     let trainer = || Trainer::new(&run, graph, &tasks, &start).unwrap();
     let mut drawing = trainer();
     let batch = drawing.draw_batch();
@@ -227,8 +160,7 @@ fn measured(arguments: &Arguments, config: &RanaConfig, graph: &Graph, tasks: &T
     stepping.step().unwrap();
     if let Some(path) = &arguments.dump {
         let (before, after) = (&drawing.state().parameters, &stepping.state().parameters);
-        Dump { graph, config, trainer: &settings, batch: &batch, before, gradient: &gradient, after }
-            .write(path);
+        Dump { graph, config, batch: &batch, before, gradient: &gradient, after }.write(path);
     }
     let mut pairs: Vec<_> = batch.iter().flat_map(|task| task.support.pairs()).copied().collect();
     let seen: usize = pairs

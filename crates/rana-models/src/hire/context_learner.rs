@@ -7,7 +7,7 @@
 //! Contexts read the vectors that training started from. The public code gives contexts their own trainable copy of these
 //! vectors, which only this loss updates and only contexts read.
 
-use rana_graph::{Pair, RelationId};
+use rana_graph::{EntityId, Pair, RelationId};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -32,39 +32,51 @@ pub(super) struct ContextLearner {
     corrupted: usize,
 }
 
-/// The neighbours of pairs, a row `[ρ; c]` each, those of a pair next to each other.
-struct Contexts<T> {
-    rows: Vec<T>,
+/// A support pair, and the relation that is asked for, if the graph has a name for it.
+pub(super) type AskedPair = (Pair, Option<RelationId>);
+
+/// The neighbours of pairs, those of a pair next to each other.
+struct Contexts {
+    /// The relation and the entity of each.
+    edges: Vec<(usize, EntityId)>,
+    /// How many each pair has.
     lengths: Vec<usize>,
 }
 
-impl<T: Real> Contexts<T> {
+impl Contexts {
     /// Those of pairs, their relations random if there is a generator.
-    fn new(
+    fn new<T: Real>(
         surroundings: Surroundings<'_, T>,
-        pairs: &[(Pair, Option<RelationId>)],
+        pairs: &[AskedPair],
         dim: usize,
         mut corrupted: Option<&mut ChaCha8Rng>,
     ) -> Self {
         let count = surroundings.relations.len() / dim;
-        let mut contexts = Self { rows: Vec::new(), lengths: Vec::with_capacity(pairs.len()) };
+        let mut contexts = Self { edges: Vec::new(), lengths: Vec::with_capacity(pairs.len()) };
         for &(pair, asked) in pairs {
-            let before = contexts.rows.len();
+            let before = contexts.edges.len();
             for entity in [pair.head, pair.tail] {
                 for edge in surroundings.neighbours.of(entity, asked) {
                     let relation = match &mut corrupted {
                         None => edge.relation.index(),
                         Some(rng) => rng.random_range(0..count),
                     };
-                    contexts
-                        .rows
-                        .extend_from_slice(&surroundings.relations[relation * dim..(relation + 1) * dim]);
-                    contexts.rows.extend_from_slice(surroundings.rows.row(edge.entity));
+                    contexts.edges.push((relation, edge.entity));
                 }
             }
-            contexts.lengths.push((contexts.rows.len() - before) / (2 * dim));
+            contexts.lengths.push(contexts.edges.len() - before);
         }
         contexts
+    }
+
+    /// A row `[ρ; c]` for each.
+    fn rows<T: Real>(&self, surroundings: Surroundings<'_, T>, dim: usize) -> Vec<T> {
+        let mut rows = Vec::with_capacity(self.edges.len() * 2 * dim);
+        for &(relation, entity) in &self.edges {
+            rows.extend_from_slice(&surroundings.relations[relation * dim..(relation + 1) * dim]);
+            rows.extend_from_slice(surroundings.rows.row(entity));
+        }
+        rows
     }
 }
 
@@ -86,10 +98,28 @@ impl ContextLearner {
         self.norms.iter().for_each(|norm| norm.start(weights));
     }
 
+    /// The relations of the corrupted contexts of pairs, as [`loss`](Self::loss) draws them: one list after another.
+    pub(super) fn corrupted_relations<T: Real>(
+        &self,
+        surroundings: Surroundings<'_, T>,
+        pairs: &[AskedPair],
+        dim: usize,
+        rng: &mut ChaCha8Rng,
+    ) -> Vec<u32> {
+        let all = (0..self.corrupted).map(|_| Contexts::new(surroundings, pairs, dim, Some(rng)).edges);
+        all.flatten().map(|(relation, _)| relation as u32).collect()
+    }
+
     /// A vector for each context.
-    fn encode<T: Real>(&self, tape: &mut Tape<'_, T>, contexts: Contexts<T>, dim: usize) -> Var {
-        let groups = Segments::of_lengths(contexts.lengths);
-        let rows = tape.constant(contexts.rows, 2 * dim);
+    fn encode<T: Real>(
+        &self,
+        tape: &mut Tape<'_, T>,
+        surroundings: Surroundings<'_, T>,
+        contexts: &Contexts,
+        dim: usize,
+    ) -> Var {
+        let groups = Segments::of_lengths(contexts.lengths.iter().copied());
+        let rows = tape.constant(contexts.rows(surroundings, dim), 2 * dim);
         let normed = self.norms[0].of(tape, rows);
         let attended = self.attention.of(tape, normed, &groups);
         let rows = drop_groups(tape, attended.rows, &groups, self.drop_path);
@@ -107,7 +137,7 @@ impl ContextLearner {
         &self,
         tape: &mut Tape<'_, T>,
         surroundings: Surroundings<'_, T>,
-        pairs: &[(Pair, Option<RelationId>)],
+        pairs: &[AskedPair],
         found: Var,
         rng: &mut ChaCha8Rng,
     ) -> Var {
@@ -116,7 +146,7 @@ impl ContextLearner {
         for number in 0..=self.corrupted {
             let corrupted = (number > 0).then_some(&mut *rng);
             let contexts = Contexts::new(surroundings, pairs, dim, corrupted);
-            let contexts = self.encode(tape, contexts, dim);
+            let contexts = self.encode(tape, surroundings, &contexts, dim);
             let products = tape.row_dot(found, contexts);
             let (one, other) = (tape.row_length(found), tape.row_length(contexts));
             let lengths = tape.multiply(one, other);

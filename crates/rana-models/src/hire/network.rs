@@ -1,10 +1,10 @@
 //! [`Network`]: where the weights of HiRe stand, and how a batch of supports becomes relations.
 
-use rana_graph::{EntityId, Pair, RelationId};
+use rana_graph::{EntityId, RelationId};
 use rayon::prelude::*;
 
 use super::config::{HireConfig, RelationTransfers};
-use super::context_learner::ContextLearner;
+use super::context_learner::{AskedPair, ContextLearner};
 use super::meta_relation_learner::{Learned, MetaRelationLearner};
 use super::transfer_distance::TransferDistance;
 use crate::real::{Real, add_scaled};
@@ -130,10 +130,7 @@ impl Network {
         if weight == 0.0 {
             return ContextLoss { loss: 0.0, weights: Vec::new(), pairs: Vec::new() };
         }
-        let mut pairs: Vec<(Pair, Option<RelationId>)> = Vec::new();
-        for &(relation, support) in supports {
-            pairs.extend(support.pairs().iter().map(|&pair| (pair, relation)));
-        }
+        let pairs = asked_pairs(supports);
         let factor = T::of(f64::from(weight) / pairs.len() as f64);
         let found = pass.tape.values(pass.learned.pairs);
         let chunks = pairs.par_chunks(CHUNK).zip(found.par_chunks(CHUNK * self.dim)).enumerate();
@@ -158,6 +155,21 @@ impl Network {
             sum.pairs.extend(pairs);
         }
         sum
+    }
+
+    /// The relations of the corrupted contexts of all support pairs, as a step of the context loss draws them.
+    pub(super) fn corrupted_relations<T: Real>(
+        &self,
+        surroundings: Surroundings<'_, T>,
+        supports: &[NamedSupport<'_>],
+        (seed, step): (u64, u64),
+    ) -> Vec<u32> {
+        let pairs = asked_pairs(supports);
+        let of_chunk = |(chunk, pairs): (usize, &[AskedPair])| {
+            let mut rng = rng(seed, Purpose::Neighbours, [step, chunk as u64]);
+            self.contexts.corrupted_relations(surroundings, pairs, self.dim, &mut rng)
+        };
+        pairs.chunks(CHUNK).enumerate().flat_map(of_chunk).collect()
     }
 
     /// The gradients of the weights, given those at the relations of a pass and those of contexts. Those of rows go to
@@ -204,6 +216,14 @@ impl Network {
         }
         weights
     }
+}
+
+/// The pairs of some supports.
+fn asked_pairs(supports: &[NamedSupport<'_>]) -> Vec<AskedPair> {
+    let of_support = |&(relation, support): &NamedSupport<'_>| {
+        support.pairs().iter().map(move |&pair| (pair, relation)).collect::<Vec<_>>()
+    };
+    supports.iter().flat_map(of_support).collect()
 }
 
 /// The entities whose transfer vectors a relation has: those of the first support pair, or none.

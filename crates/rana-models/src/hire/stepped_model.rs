@@ -115,6 +115,18 @@ impl SteppedModel for Hire {
         self.with_inputs(parameters, |inputs| step(inputs, tasks, number))
     }
 
+    fn draws(&self, parameters: &Parameters, tasks: &[MetaTask], step: u64) -> Vec<(&'static str, Vec<u32>)> {
+        if self.config.context_weight == 0.0 {
+            return Vec::new();
+        }
+        self.with_inputs(parameters, |inputs| {
+            let supports: Vec<_> = tasks.iter().map(|task| (task.relation, &task.support)).collect();
+            let keys = (self.seed, step);
+            let relations = self.network.corrupted_relations(inputs.surroundings, &supports, keys);
+            vec![("corrupted_relations", relations)]
+        })
+    }
+
     fn freeze(&self, parameters: Arc<Parameters>) -> Arc<dyn FewShotModel> {
         Arc::new(HireModel::new(self.clone(), parameters))
     }

@@ -297,3 +297,28 @@ fn it_learns() {
     let last = hire.step(&parameters, &tasks, None).loss;
     assert!(last < 0.5 * first, "{first}, then {last}");
 }
+
+/// As many random relations as there are edges in the contexts, the same whenever the same step is asked for.
+#[test]
+fn the_relations_of_corrupted_contexts_can_be_told() {
+    let config = HireConfig { neighbours: 4, corrupted_contexts: 2, ..HireConfig::default() };
+    let (hire, start) = model(&config);
+    let (parameters, tasks) = (hire.initial(&start), tasks(80, 1));
+    let at = |step: u64| {
+        let [(name, drawn)] = hire.draws(&parameters, &tasks, step).try_into().unwrap();
+        assert_eq!(name, "corrupted_relations");
+        drawn
+    };
+    let (graph, neighbours) = (graph(), BackgroundNeighbours::new(&graph(), 4, config.hides_own_edges));
+    let of_task = |task: &MetaTask| -> usize {
+        let ends = task.support.pairs().iter().flat_map(|pair| [pair.head, pair.tail]);
+        ends.map(|entity| neighbours.of(entity, task.relation).count()).sum()
+    };
+    let edges: usize = tasks.iter().map(of_task).sum();
+    let drawn = at(3);
+    assert_eq!(drawn.len(), 2 * edges);
+    assert!(drawn.iter().all(|&relation| (relation as usize) < 2 * graph.relation_count()));
+    assert!(drawn == at(3) && drawn != at(4));
+    let (without, _) = model(&HireConfig { context_weight: 0.0, ..config });
+    assert!(without.draws(&parameters, &tasks, 3).is_empty());
+}

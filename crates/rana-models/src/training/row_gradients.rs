@@ -60,7 +60,7 @@ pub struct SummedRows<T> {
 
 impl<T> SummedRows<T> {
     /// Each row with its gradient.
-    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (EntityId, &[T])> + '_ {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (EntityId, &[T])> + '_ {
         (0..self.entities.len())
             .map(|at| (self.entities[at], &self.values[at * self.dim..(at + 1) * self.dim]))
     }

@@ -36,6 +36,12 @@ pub trait SteppedModel: Send + Sync {
     /// dropped.
     fn step(&self, parameters: &Parameters, tasks: &[MetaTask], step: Option<u64>) -> StepResult<f32>;
 
+    /// What a training step draws beyond its batch and beyond dropout: ids by name, in the order in which the step reads
+    /// them. With it another program can compute the same step.
+    fn draws(&self, _: &Parameters, _: &[MetaTask], _step: u64) -> Vec<(&'static str, Vec<u32>)> {
+        Vec::new()
+    }
+
     /// The model with fixed parameters.
     fn freeze(&self, parameters: Arc<Parameters>) -> Arc<dyn FewShotModel>;
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::{Float32Array, StringArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
+use rana::fewshot::Direction;
 use rana::graph::Pair;
 use rana::predictor::{CandidateChoice, RelationRequest};
 use rana::search::NameIndex;
@@ -258,7 +259,9 @@ impl Predictor {
                 Some(known) => graph.relation_name(known).to_owned(),
                 None => graph.full_name(&relation),
             };
-            let request = RelationRequest { relation: known, support, rejected, candidates, include_known };
+            let direction = Direction::Tails;
+            let request =
+                RelationRequest { relation: known, support, rejected, candidates, direction, include_known };
             let learned = Arc::new(predictor.learn(request)?);
             Ok(Relation::new(name, predictor.clone(), learned, threads))
         })

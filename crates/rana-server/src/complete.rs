@@ -22,6 +22,7 @@ use crate::extractors::Body;
 use crate::json_response::JsonResponse;
 use crate::problem::Problem;
 use crate::relation_question::{RelationBody, RelationQuestion, sentence, yes};
+use crate::served_files::check_files;
 
 /// The value of `heads` that lets the server choose them.
 const PLAUSIBLE: &str = "plausible";
@@ -241,6 +242,7 @@ pub(crate) async fn complete(
     match app.learned.ready(&asked.question.request) {
         // This is faster than handing it to another thread.
         Some(learned) if asked.is_short(&learned) => {
+            check_files()?;
             JsonResponse::new(&answer(&app, asked, &learned, &Abandoned::default())?)
         }
         _ => in_turn(&app, |_| Ok(asked)).await,

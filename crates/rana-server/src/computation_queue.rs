@@ -7,10 +7,10 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
-use rana::graph::changed_file;
 use tokio::sync::Semaphore;
 
 use crate::problem::Problem;
+use crate::served_files::check_files;
 
 /// Runs a few computations at a time. Others wait, up to a limit.
 pub(crate) struct ComputationQueue {
@@ -75,18 +75,6 @@ impl Drop for AbandonOnDrop {
     fn drop(&mut self) {
         self.0.0.store(true, Ordering::Relaxed);
     }
-}
-
-/// Fails if a file of the graph or of the vectors was changed in place: what is computed from it would mean nothing.
-fn check_files() -> Result<(), Problem> {
-    let Some(path) = changed_file() else { return Ok(()) };
-    // Clients see no paths; the log has it.
-    tracing::error!(path = %path.display(), "a file that is being served was changed");
-    Err(Problem::new(
-        StatusCode::SERVICE_UNAVAILABLE,
-        "Files changed",
-        "A file that this server reads was changed while it ran. Load the run again (kill -HUP) or start the server again.",
-    ))
 }
 
 impl ComputationQueue {

@@ -15,6 +15,7 @@
 //! | `health_check.rs` | asking a server from outside whether it answers |
 //! | `mcp/` | the same as tools of an agent |
 //! | `computation_queue.rs`, `learned_cache.rs`, `metrics.rs` | computations in turn, relations kept, and counts for operators |
+//! | `served_files.rs` | whether the files that are served are still those that were opened |
 
 mod answers;
 mod app;
@@ -44,6 +45,7 @@ mod relations;
 mod request_log;
 mod routes;
 mod run_info;
+mod served_files;
 mod server;
 
 pub use config::{Limits, ServerConfig, ServerConfigError, ServerSettings};

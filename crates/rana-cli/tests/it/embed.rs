@@ -204,7 +204,7 @@ fn settings_come_from_recommendations_presets_files_and_options() {
         (&["--config", "bad.toml"], "bad.toml: unknown field `learning_rat`"),
         (
             &["--preset", "fb15k"],
-            "there is no preset `fb15k`; there are: fb15k-237, nell-one, nell-one-few-shot, nell-one-tuned",
+            "there is no preset `fb15k`; there are: fb15k-237, nell-one, nell-one-few-shot, nell-one-released, nell-one-tuned",
         ),
         (&["--model", "complex", "--dim", "101"], "dim is 101, but the rows of complex have two halves"),
         (&["--learning-rate", "0"], "learning_rate is 0; it must be a number above 0"),

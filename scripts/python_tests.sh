@@ -5,6 +5,7 @@
 #   scripts/python_tests.sh            with the dev profile, so that what the Rust tests compiled is used again
 #   scripts/python_tests.sh --release  with the release profile
 #   scripts/python_tests.sh --stubs    only writes the checked-in stubs anew
+#   scripts/python_tests.sh --quick    without the tests that learn several times, as CI runs it
 #   scripts/python_tests.sh --engines  also runs the jobs of Ray and Spark for real (needs Java 17; ten minutes)
 #
 # Needs Rust, Python 3.11 or later, and a package index.
@@ -15,9 +16,11 @@ root=$PWD
 profile=dev
 engines=no
 only_stubs=no
+chosen=()
 for argument in "$@"; do
     case $argument in
     --release) profile=release ;;
+    --quick) chosen=(-m "not slow") ;;
     --engines) engines=yes ;;
     --stubs) only_stubs=yes ;;
     *)
@@ -63,7 +66,7 @@ maturin build --quiet --manifest-path crates/rana-python/Cargo.toml --profile "$
 # Not from the repository: what is tested is what was installed.
 cd "$work"
 rana --version
-"$python" -X faulthandler -m pytest -q "$root/crates/rana-python/tests"
+"$python" -X faulthandler -m pytest -q ${chosen[@]+"${chosen[@]}"} "$root/crates/rana-python/tests"
 "$python" -m mypy --strict --cache-dir "$work/mypy" "$root/examples/typed_program.py"
 
 if [ "$engines" = yes ]; then

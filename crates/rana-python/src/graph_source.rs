@@ -17,7 +17,7 @@ use crate::name_column::NameColumn;
 /// What a graph can be made of.
 pub(crate) enum GraphSource {
     /// A graph in memory.
-    Graph(GraphData),
+    Graph(Box<GraphData>),
     /// A store of `rana import`.
     Store(PathBuf),
     /// Files in any format.
@@ -32,7 +32,7 @@ impl GraphSource {
     /// What an object is: a graph, paths, a table, an rdflib graph, or triples.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> Outcome<Self> {
         if let Ok(graph) = object.cast::<Graph>() {
-            return Ok(Self::Graph(graph.get().data()?));
+            return Ok(Self::Graph(Box::new(graph.get().data()?)));
         }
         if let Some(path) = path(object) {
             return Ok(if Store::is_store(&path) {
@@ -72,7 +72,7 @@ impl GraphSource {
     /// The graph.
     pub(crate) fn read(self, options: &ImportOptions, observer: &dyn Observer) -> Outcome<GraphData> {
         Ok(match self {
-            Self::Graph(graph) => graph,
+            Self::Graph(graph) => *graph,
             Self::Store(path) => Store::open(path)?.into(),
             Self::Files(files) => import(&files, options, observer)?.into(),
             Self::Stream(stream) => read_stream(stream, options, observer)?.into(),

@@ -56,13 +56,12 @@ pub(crate) fn learn(
     wait_for_interrupted_work(py)?;
     let kept = out.clone();
     let way = Way { threads, shown: Shown::new(progress) };
-    let opened = run(py, way, move |watch| learned(&learning, source, &out, watch)).map_err(|error| {
+    let opened = run(py, way, move |watch| learned(&learning, source, &out, watch)).inspect_err(|error| {
         if error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) {
             let note =
                 format!("what is learned so far is kept in {}; the same call resumes it", kept.display());
             let _ = error.value(py).call_method1("add_note", (note,));
         }
-        error
     })?;
     Ok(Predictor::new(opened, kept, None, threads))
 }

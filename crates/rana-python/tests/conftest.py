@@ -15,6 +15,10 @@ FIVE = [
 ]
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: learns several times; left out by scripts/python_tests.sh --quick")
+
+
 @pytest.fixture(scope="session")
 def learned(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """A directory learned from UMLS without the relation `causes`."""

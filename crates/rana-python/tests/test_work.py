@@ -11,6 +11,7 @@ import pytest
 import rana
 
 
+@pytest.mark.slow
 def test_progress_is_told(tmp_path: pathlib.Path) -> None:
     told: list[rana.Progress] = []
     rana.learn(rana.Graph.umls(), tmp_path / "out", progress=told.append)
@@ -18,6 +19,7 @@ def test_progress_is_told(tmp_path: pathlib.Path) -> None:
     assert all(at.total is None or at.done <= at.total for at in told) and "%" in str(told[-1])
 
 
+@pytest.mark.slow
 def test_an_exception_of_the_progress_stops_the_work(tmp_path: pathlib.Path) -> None:
     def refuse(at: rana.Progress) -> None:
         raise RuntimeError("enough")
@@ -28,6 +30,7 @@ def test_an_exception_of_the_progress_stops_the_work(tmp_path: pathlib.Path) -> 
     rana.learn(rana.Graph.umls(), tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_a_checkpoint(tmp_path: pathlib.Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(

@@ -1,5 +1,7 @@
 //! Heads for a tail, tails for a head, the relation between two entities, and one given pair.
 
+#![allow(clippy::unwrap_used)]
+
 use rana::graph::{EntityId, Pair};
 use rana::predictor::{AnswerLimits, Direction, LearnedRelation, RelationRequest};
 use rana::{LEARNED, Learning, NewRelation, Predictor, Quality, RelateRequest};

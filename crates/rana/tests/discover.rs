@@ -1,5 +1,7 @@
 //! The best new facts of any relation: found by rules, in one list, by shard, and resumed.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

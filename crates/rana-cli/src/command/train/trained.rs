@@ -58,11 +58,8 @@ impl Trained {
         if let [first, .., last] = &self.curve.points[..] {
             let values: Vec<f64> = self.curve.points.iter().map(|point| point.mrr).collect();
             let line = sparkline(&values, CURVE_WIDTH);
-            writeln!(
-                out,
-                "by evaluation: {:.3} {line} {:.3}, drawn in {LEARNING_CURVE}",
-                first.mrr, last.mrr
-            )?;
+            let (first, last, run) = (first.mrr, last.mrr, &self.run);
+            writeln!(out, "by evaluation: {first:.3} {line} {last:.3}, drawn in {run}/{LEARNING_CURVE}")?;
         }
         if self.outcome == TrainingOutcome::OutOfPatience {
             writeln!(out, "{DIM}stopped early: no better for {} evaluations{DIM:#}", trainer.patience)?;

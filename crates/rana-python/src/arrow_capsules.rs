@@ -5,9 +5,9 @@
 //!
 //! - **Out**: a capsule of the name `arrow_array_stream` owns one. No `unsafe` is needed: the capsule drops it, and with it the
 //!   stream is released unless a consumer has taken it.
-//! - **In**: whoever makes a capsule of that name promises that it points to a valid `ArrowArrayStream`, which the consumer may
+//! - **In**: the producer of a capsule of that name promises that it points to a valid `ArrowArrayStream`, which the consumer may
 //!   move out of it. The name is checked before the pointer is used, the struct is moved out once (what is left is marked as
-//!   released), and the GIL is held meanwhile, so that nobody else takes it. A stream that was taken before is refused.
+//!   released), and the GIL is held meanwhile, so that no other thread takes it. A stream that was taken before is refused.
 //!
 //! What the stream holds is checked by `arrow`: lengths and offsets of arrays when they are imported, UTF-8 by
 //! [`validated`] before a text is looked at.

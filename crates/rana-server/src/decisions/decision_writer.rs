@@ -66,7 +66,7 @@ impl DecisionWriter {
 
     /// Keeps nothing: for servers whose clients may record no decisions. No file is opened.
     pub(crate) fn none() -> Self {
-        // Nobody receives, so whatever is submitted is refused.
+        // There is no receiver, so what is submitted is refused.
         let (sender, _) = mpsc::channel(1);
         let index = Arc::new(RwLock::new(DecisionIndex::default()));
         Self { sender, index, thread: Mutex::new(None), torn: None, found: 0 }
